@@ -1,8 +1,10 @@
 """Matches between two players, and matches and grades of players by their names."""
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,12 +17,16 @@ from alphazero.arena.solved_positions import solved_positions
 from alphazero.errors import PlayerError
 from alphazero.games.game import Game
 from alphazero.players.base import Player
-from alphazero.players.budget import budget_of
+from alphazero.players.budget import Budget
 from alphazero.players.registry import agree_on_game, parse_checkpoint, parse_player
 from alphazero.players.specs import Agent, AgentFunction, PlayerSpec
 from alphazero.records.game_record import GameRecord
+from alphazero.solvers.exhaustive import SolvedPositions
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Progress, do_nothing, no_progress
+
+if TYPE_CHECKING:
+    from alphazero.players.checkpoint_player import CheckpointPlayer
 
 
 def whole_pairs(records: Iterable[GameRecord]) -> tuple[list[GameRecord], list[GameRecord]]:
@@ -129,9 +135,25 @@ def grade(checkpoint: Path | str, *, simulations: int | None = None) -> Grade:
     positions that is too large to solve.
     """
     saved = parse_checkpoint(str(checkpoint)).saved
+    return grade_checkpoint(saved, simulations, solved_positions(saved.game))
+
+
+def grade_checkpoint(
+    saved: "CheckpointPlayer",
+    simulations: int | None,
+    solution: SolvedPositions,
+    show: Progress = no_progress,
+) -> Grade:
+    """Grade a loaded checkpoint in solved positions, on all cores, as `grade`."""
+    from alphazero.players.checkpoint_player import most_trees
+
+    number = saved.settings.simulations if simulations is None else simulations
+    most = most_trees(saved.game, number)
     return grade_player(
         saved.game,
-        lambda num_games: saved.create(num_games, budget_of(simulations)),
-        solved_positions(saved.game),
-        workers=usable_cores(),
+        functools.partial(saved.create, budget=Budget(number)),
+        solution,
+        min(DEFAULT_PARALLEL_GAMES, most),
+        usable_cores(),
+        show,
     )

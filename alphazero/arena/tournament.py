@@ -19,7 +19,7 @@ from alphazero.arena.elo import Result, count_distinct, elo_difference, pair_sco
 from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import random_opening
 from alphazero.errors import PlayerError
-from alphazero.games.game import ONGOING, Game, win_rate
+from alphazero.games.game import ONGOING, Game, value_of, win_rate
 from alphazero.players.registry import agree_on_game, parse_player
 from alphazero.players.specs import Agent, AgentFunction, PlayerSpec
 from alphazero.records.game_record import GameRecord, Pairing
@@ -29,7 +29,7 @@ from alphazero.utils.files import check_writable, path_errors, printable
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Progress, no_progress
 from alphazero.utils.shared_files import refuse
-from alphazero.utils.tables import align
+from alphazero.utils.tables import align, count_of
 
 GAMES_FILE = "games.jsonl"
 """Name of the games file in a tournament's folder."""
@@ -286,6 +286,15 @@ def draw_share(results: Sequence[Result]) -> float:
     return sum(result.outcome == 0 for result in results) / len(results)
 
 
+def forfeits(tournament: Tournament) -> list[tuple[str, str]]:
+    """Return the loser and the reason of each game that ended by an error, as of a program."""
+    return [
+        (game.players[value_of(game.outcome, 0) > 0], game.forfeit_reason)
+        for game in tournament.played
+        if game.forfeit_reason
+    ]
+
+
 def table(rows: Sequence[Standing], tournament: Tournament) -> str:
     """Format standings as an aligned table, with a summary of the games."""
     lines = [["player", "Elo", "95 % interval", "games", "score", "won", "drawn", "lost"]]
@@ -302,4 +311,8 @@ def table(rows: Sequence[Standing], tournament: Tournament) -> str:
         f"moving first is worth {first_move_advantage(results):+z.0f} Elo; "
         f"{draw_share(results):.0%} of the games are drawn; "
         f"{count_distinct(tournament.game, results):,} of {len(results):,} games distinct"
+        + "".join(
+            f"\n{printable(name)} lost {count_of(games, 'game')} by an error: {printable(reason)}"
+            for (name, reason), games in Counter(forfeits(tournament)).items()
+        )
     )

@@ -66,10 +66,9 @@ def grade(options: argparse.Namespace) -> int:
     if options.save:
         check_name(options.save, "a checkpoint", ".safetensors")
 
-    from alphazero.arena.grade import grade
+    from alphazero.arena.contests import grade_checkpoint
     from alphazero.arena.solved_positions import position_files, read_positions, solved_positions
     from alphazero.cli.json_output import plain
-    from alphazero.players.budget import Budget
     from alphazero.players.checkpoint_player import grades_of, save_grades
 
     saved, game = spec.saved, spec.saved.game
@@ -81,11 +80,10 @@ def grade(options: argparse.Namespace) -> int:
     grades: list[tuple[str, str]] = []
     low: list[str] = []
     for simulations in options.simulations or [saved.settings.simulations]:
-        make_player = functools.partial(saved.create, budget=Budget(simulations))
         for name, solution in sets:
             total = len(solution.states)
             with progress_bar(total, "position") as bar:
-                result = grade(game, make_player, solution, workers=usable_cores(), show=bar.update)
+                result = grade_checkpoint(saved, simulations, solution, bar.update)
             heading = f"{name}, {simulations} simulations"
             text = f"{heading}: {result}"
             grades.append((heading, text))
@@ -270,6 +268,7 @@ def rate(options: argparse.Namespace) -> int:
         Tournament,
         draw_share,
         first_move_advantage,
+        forfeits,
         standings,
         table,
     )
@@ -307,6 +306,7 @@ def rate(options: argparse.Namespace) -> int:
         games=len(results),
         advantage=first_move_advantage(results),
         draws=draw_share(results),
+        forfeits=[{"player": name, "reason": reason} for name, reason in forfeits(tournament)],
         players=[plain(row) for row in rows],
     )
     return 0

@@ -67,7 +67,7 @@ def train(options: argparse.Namespace) -> int:
             again = "nothing was saved yet, so begin again with the same command"
         print(f"\nstopped; {again}", file=sys.stderr)
         return EXIT_INTERRUPTED
-    if options.json:
+    if options.json or os.environ.get("RANK", "0") != "0":  # another process of torchrun leads
         return 0
     print(f"done; play it with: alphazero play {shlex.quote(printable(folder))}")
     return 0

@@ -28,21 +28,28 @@ class Analyzer:
     """Searches one game."""
 
     def __init__(
-        self, spec: PlayerSpec, game: Game, player: Player | None = None, slot: int = 0
+        self,
+        spec: PlayerSpec,
+        game: Game,
+        player: Player | None = None,
+        slot: int = 0,
+        rng: np.random.Generator | None = None,
     ) -> None:
         """`player` is a shared player, in which this game is in slot `slot`.
 
-        Without it, a new player is created. A shared player is stepped by its owner, who
-        distributes its decisions; then `choose`, `step` and `end` must not be used.
+        `rng` is for players that play at random, as levels do in part; by default their games are
+        always the same. Without a `player`, a new one is created. A shared player is stepped by its
+        owner, who distributes its decisions; then `choose`, `step` and `end` must not be used.
         """
         self._spec = spec
+        self._rng = rng
         self.budget = spec.budget
         """Limits of a move without a clock"""
         self.level: int | None = getattr(spec, "level", None)
         """Level for people; None at full strength"""
         self._has_simulations = getattr(spec, "simulations", None) is not None
         """Whether the user set `simulations`."""
-        self.player: Player = player or spec.create(game, budget=NO_LIMIT)
+        self.player: Player = player or spec.create(game, rng=rng, budget=NO_LIMIT)
         self.game = game
         self.slot = np.array([slot])
         self.moves: list[int] | None = None
@@ -70,8 +77,11 @@ class Analyzer:
         number = level.number if level else None
         if number != self.level:
             assert isinstance(self._spec, CheckpointSpec), "it has no levels"
-            spec = dataclasses.replace(self._spec, level=number, simulations=None, seconds=None)
-            self.player, self.moves = spec.create(self.game, budget=NO_LIMIT), None
+            # The checkpoint stays the one that is loaded, though its file may be another by now.
+            spec = dataclasses.replace(
+                self._spec, level=number, simulations=None, seconds=None, loaded=self._spec.saved
+            )
+            self.player, self.moves = spec.create(self.game, rng=self._rng, budget=NO_LIMIT), None
         self.budget, self.level = budget, number
 
     def set_position(self, moves: list[int], state: State | None = None) -> None:

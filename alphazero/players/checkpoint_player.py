@@ -67,6 +67,12 @@ def search_settings(checkpoint: Checkpoint) -> SearchConfig:
     return SearchConfig(**values)
 
 
+def most_trees(game: Game, simulations: int) -> int:
+    """Return how many trees of a player have room for a move and as many nodes kept before."""
+    nodes = 2 * simulations + 1
+    return max(1, TREE_BYTES // (EDGE.itemsize * game.edges_per_node * nodes))
+
+
 @dataclass(frozen=True)
 class CheckpointPlayer:
     """A loaded checkpoint, from which players are created."""
@@ -107,10 +113,6 @@ class CheckpointPlayer:
             averages = settings.leaf_symmetry == "average"  # all views of a leaf in one batch
             views = len(self.game.symmetries().actions) if averages else 1
             evaluator = FixedBatches(evaluator, leaves * views)
-        if budget.seconds is not None or budget.simulations is None:
-            # Warm up, so that the first use of the evaluator does not count against the clock.
-            for size in (1, 8):
-                evaluator.evaluate(np.zeros((size, *self.game.observation_shape), np.float32))
         fresh = 1 if simulations == UNLIMITED else simulations + 1
         limit = TREE_BYTES // (EDGE.itemsize * self.game.edges_per_node * num_games)
         search = NetworkSearch(
@@ -124,6 +126,8 @@ class CheckpointPlayer:
             rng=rng,
         )
         player = SearchPlayer(search, seconds=budget.seconds)
+        if budget.seconds is not None or budget.simulations is None:
+            player.warm_up()
         player.level = level
         return player
 

@@ -68,6 +68,16 @@ class SearchPlayer(Player):
         is_plain = self.seconds is None and self.level is None
         return self.search if is_plain and isinstance(self.search, NetworkSearch) else None
 
+    def warm_up(self) -> None:
+        """Make a move in an empty tree, so that no clock runs while kernels are loaded."""
+        slots, states = np.zeros(1, np.int64), self.search.game.initial_state()[None]
+        self.reset(slots, states)
+        self.search.begin_search(slots, 1)
+        while not len((decisions := self.take_decisions()).slots):
+            self.search.step()
+        self.advance(slots, decisions.actions)
+        self.reset(slots, states)
+
     def reset(self, slots: Int64Array, states: State) -> None:
         self.search.reset(slots, states)
 

@@ -400,6 +400,12 @@ class CheckpointSpec(PlayerSpec):
         own = budget_of(self.simulations, self.seconds)
         return own or Budget(self.saved.settings.simulations)
 
+    def most_games(self, game: "Game") -> int | None:
+        from alphazero.players.checkpoint_player import most_trees
+
+        simulations = self.budget.simulations
+        return None if simulations is None else most_trees(game, simulations)
+
     @property
     def transfer_note(self) -> str | None:
         from alphazero.games.registry import write_game
@@ -440,7 +446,6 @@ class CheckpointSpec(PlayerSpec):
 
     def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
         level, player = self.level_settings, self.for_game(game).saved
-        if level is None:
-            return player.create(num_games, budget)
-        # One leaf at a time, as the level was measured.
-        return player.create(num_games, budget, leaves=1, level=level, rng=rng)
+        # A level searches one leaf at a time, as it was measured.
+        leaves = 1 if level and num_games == 1 else None
+        return player.create(num_games, budget, leaves=leaves, level=level, rng=rng)

@@ -107,7 +107,7 @@ def decide_gate(
         gain += part_gain
         if accepted is not None:
             break
-    games = sum(pair.games for pair in pairs)
+    games, gain = sum(pair.games for pair in pairs), min(max(gain, -0.5), 0.5)
     elo = elo_difference((games * (0.5 + gain) + 0.5) / (games + 1))
     return GateResult(match_result(game, records), records, bool(accepted), elo)
 

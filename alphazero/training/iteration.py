@@ -87,6 +87,8 @@ class Training:
         """games under way"""
         self.resign_below = NEVER_RESIGN
         self.seconds: dict[str, float] = {"save": 0.0}
+        self.is_first = True
+        """whether the next report is the first of this process, whose configuration may be new"""
         self.holdout_losses: dict[str, float] = {}
         """value losses on this iteration's games before they were learned from"""
         self.evaluation = None
@@ -259,8 +261,8 @@ class Training:
         """Write the iteration's metrics, print one line about it, and return the curves' values."""
         state = self.run.state
         texts = {"selfplay/sample_game": self.run.save_sample("selfplay", games.finished[0])}
-        if state.iteration == 1:
-            texts["run/config"] = dump_config(self.config)
+        if self.is_first:
+            texts["run/config"], self.is_first = dump_config(self.config), False
         report = IterationReport(
             config=self.config,
             state=state,

@@ -258,6 +258,8 @@ class RunDirectory:
         if has_sgf(self.game):
             suffix, content = "sgf", to_sgf(commented(played, record))
         path = self.folder / "games" / f"{kind}-{self.state.iteration:06d}"
+        with path_errors("create", path.parent):
+            path.parent.mkdir(exist_ok=True)  # it may have been deleted
         self._replace(path.with_suffix(".txt"), f"{text}\n".encode())
         self._replace(path.with_suffix(f".{suffix}"), content.encode())
         return text

@@ -2,16 +2,18 @@
 
 import itertools
 import math
+import sys
 from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from helpers.frontends import fake_engine
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.players import saved_player
 
 from alphazero.arena.elo import count_distinct
-from alphazero.arena.tournament import GAMES_FILE, Standing, Tournament, standings, table
+from alphazero.arena.tournament import GAMES_FILE, Standing, Tournament, forfeits, standings, table
 from alphazero.errors import AlphaZeroError, PlayerError, RunError
 from alphazero.games.game import value_of
 from alphazero.players.registry import parse_player
@@ -215,3 +217,14 @@ def test_the_table_is_aligned():
         f"moving first is worth {400 * math.log10(score / (1 - score)):+.0f} Elo; "
         f"{draws / 24:.0%} of the games are drawn; {distinct} of 24 games distinct"
     ]
+
+
+def test_games_that_end_by_an_error_are_named():
+    """A program that ends at its first move loses each game, and the table says why."""
+    crash = f"gtp:{sys.executable} {fake_engine.__file__} gtp crash 1"
+    contest = Tournament(TIC_TAC_TOE, specs("random", crash), 4, 0, 1)
+    play(contest)
+    lost = forfeits(contest)
+    assert [name for name, _ in lost] == [contest.specs[1].name] * 4
+    *_, line = table(standings(contest), contest).splitlines()
+    assert line.startswith(f"{contest.specs[1].name} lost 4 games by an error: the program ended")

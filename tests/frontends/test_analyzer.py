@@ -1,9 +1,12 @@
 """A player that searches one game on demand."""
 
+import shutil
+
 import numpy as np
 from helpers.paths import CHECKPOINTS
 
 from alphazero.frontends.analyzer import Analyzer
+from alphazero.games.game import ONGOING
 from alphazero.players.budget import Budget
 from alphazero.players.registry import parse_player
 
@@ -22,3 +25,32 @@ def test_a_level_that_is_chosen_later_searches_as_it_was_rated():
             analyzer.sync(moves)
         assert chosen.choose() == expected.choose()
         assert np.array_equal(chosen.roots.visits, expected.roots.visits)
+
+
+def test_games_of_a_level_differ_by_its_generator_and_a_new_level_is_of_the_loaded_checkpoint(
+    tmp_path,
+):
+    path = shutil.copy(CHECKPOINTS / "tic_tac_toe.safetensors", tmp_path)
+    spec = parse_player(str(path))
+    game, level = spec.saved.game, spec.levels.level(2)
+
+    def line(seed: int | None) -> tuple[int, ...]:
+        rng = None if seed is None else np.random.default_rng(seed)
+        analyzer, moves = Analyzer(spec, game, rng=rng), list[int]()
+        analyzer.think_for(Budget(level.settings.simulations), level)
+        while game.outcome(game.play(game.initial_state(), *moves)) == ONGOING:
+            analyzer.sync(moves)
+            moves.append(analyzer.choose())
+        return tuple(moves)
+
+    assert line(None) == line(None)
+    assert len({line(seed) for seed in range(6)}) > 1
+    (tmp_path / "tic_tac_toe.safetensors").unlink()
+    assert line(0) == line(0)
+
+
+def test_a_player_with_a_clock_has_searched_before_it_runs():
+    spec = parse_player(f"{CHECKPOINTS / 'tic_tac_toe.safetensors'}:seconds=0.1")
+    player = spec.create(spec.saved.game, 2)
+    assert player.search.simulations == 1
+    assert not player.search.root_is_evaluated(0), "and the tree is empty again"

@@ -184,3 +184,12 @@ def test_a_gate_on_a_gpu_has_the_threads_that_its_own_games_need(monkeypatch):
     for games in (40, 4096):
         play_gate(CONNECT_FOUR, config, evaluator, evaluator, [Pairing()] * games, 16)
     assert given == [2, 7]
+
+
+def test_the_gains_of_both_parts_are_at_most_the_whole_score(monkeypatch):
+    """A low threshold may count the losses of the first part and those of the second in full."""
+    monkeypatch.setattr(gate, "judge", lambda *_: (False, -0.7))
+    evaluator = HashedEvaluator(TIC_TAC_TOE)
+    result = run_gate(gate_config(), evaluator, evaluator, 0)
+    games = sum(pair.games for pair in record_scores(TIC_TAC_TOE, result.records))
+    assert result.gain == elo_difference(0.5 / (games + 1))

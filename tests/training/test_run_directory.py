@@ -54,3 +54,10 @@ def test_a_run_whose_folder_was_moved_does_not_write_into_another(tmp_path):
 def test_games_without_sgf_are_kept_a_line_each(tmp_path):
     folder = train(tiny_config(tmp_path, "game.name=connect_four", "budget.iterations=2"))
     assert load_played(folder / "games/gate-000002.jsonl")
+
+
+def test_the_folder_of_sample_games_may_be_deleted(tmp_path):
+    folder = train(tiny_config(tmp_path, "budget.iterations=1"))
+    shutil.rmtree(folder / "games")
+    resume(folder, ["budget.iterations=2"])
+    assert (folder / "games/selfplay-000002.txt").exists()

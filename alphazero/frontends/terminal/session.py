@@ -7,6 +7,8 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from alphazero.errors import PlayerError
 from alphazero.frontends.analyzer import Analyzer
 from alphazero.frontends.game_tree import PERSON, GameTree
@@ -39,7 +41,7 @@ class TerminalSession:
         """Files that games were read from; they are not replaced."""
         self.game_tree = GameTree.of(opening) if opening else GameTree(game)
         self._opening = opening
-        self.opponent = Analyzer(spec, game)
+        self.opponent = Analyzer(spec, game, rng=np.random.default_rng())
         self._hint_analyzer: Analyzer | None = None
 
     # --- the current game ---

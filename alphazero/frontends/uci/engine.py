@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from alphazero.errors import GameError, PlayerError
 from alphazero.frontends.analyzer import Analyzer
 from alphazero.frontends.clock import MARGIN, expected_moves
@@ -156,7 +158,7 @@ class Engine:
         """Load the player, unless it is loaded; raise AlphaZeroError if it cannot be."""
         if self._analyzer is None:
             (spec,), game = agree_on_game([self.spec], self.game)
-            self._analyzer = Analyzer(spec, game)
+            self._analyzer = Analyzer(spec, game, rng=np.random.default_rng())
             if self.options.is_set("UCI_LimitStrength"):
                 rating = self.options.number("UCI_Elo")
                 level = self.levels[min(self.levels, key=lambda elo: abs(elo - rating))]

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from queue import Queue
 from typing import Final
 
+import numpy as np
+
 from alphazero.errors import AlphaZeroError
 from alphazero.frontends.analyzer import Analyzer
 from alphazero.frontends.game_tree import GameNode
@@ -154,14 +156,14 @@ class SearchPool:
                 raise
 
     def _create_player(self) -> Player:
-        saved = self._spec.saved
-        if saved is None:
-            limits = NO_LIMIT if self._spec.has_search else None  # alpha-beta keeps to its own
-            player = self._spec.create(self._game, SLOTS, budget=limits)
+        spec, rng = self._spec.for_game(self._game), np.random.default_rng()
+        if spec.saved is None:
+            limits = NO_LIMIT if spec.has_search else None  # alpha-beta keeps to its own
+            player = spec.create(self._game, SLOTS, rng, limits)
         elif self._sequential:
-            player = saved.create(SLOTS, Budget(self._sequential), leaves=1)
+            player = spec.saved.create(SLOTS, Budget(self._sequential), leaves=1, rng=rng)
         else:
-            player = saved.create(SLOTS, NO_LIMIT, leaves=LEAVES_PER_BATCH)
+            player = spec.saved.create(SLOTS, NO_LIMIT, leaves=LEAVES_PER_BATCH, rng=rng)
         analyzers = (Analyzer(self._spec, self._game, player, index) for index in range(SLOTS))
         self._slots = list(map(_Slot, analyzers))
         return player

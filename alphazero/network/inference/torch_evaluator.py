@@ -1,5 +1,6 @@
 """The network evaluated by torch: eagerly, or as CUDA graphs."""
 
+import sys
 import threading
 from typing import Final
 
@@ -147,5 +148,6 @@ class TorchEvaluator(BatchedEvaluator):
                 except RuntimeError as error:
                     self._records = False
                     message = str(error).splitlines()[0]
-                    print(f"CUDA graphs cannot be used ({message}); self-play will be slower")
+                    text = f"CUDA graphs cannot be used ({message}); evaluation will be slower"
+                    print(text, file=sys.stderr)
         return EagerRunner(self._network, size)

@@ -40,6 +40,9 @@ from alphazero.utils.jit import VERSIONS
 STARTING: Final = 300.0
 """Seconds that Ray may take to start; an idle machine needs five."""
 
+RELEASE_SECONDS: Final = 30.0
+"""Seconds to wait for room that another program's actors take."""
+
 _SETTINGS: Final = {
     "RAY_USAGE_STATS_ENABLED": "0",
     # Ray starts slowly on a busy machine.
@@ -126,15 +129,39 @@ class RayLauncher:
         """Raise RunError unless the cluster can hold all actors and has this program."""
         ray, settings = self._ray, self._settings
         _check_capacity(settings, ray.cluster_resources())
+        self._await_capacity()
+        task = ray.remote(num_cpus=0)(_program)
         try:
-            program = ray.get(ray.remote(num_cpus=0)(_program).remote())
+            strategy = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
+            nodes = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
+            programs = ray.get(
+                [
+                    task.options(scheduling_strategy=strategy(node, soft=False)).remote()
+                    for node in nodes
+                ]
+            )
         except ray.exceptions.RayError as error:
             raise RunError(
                 "the nodes of the cluster cannot import alphazero; install it there, in the "
                 f"environment in which `ray start` runs ({_last_line(error)})"
             ) from None
-        if program != _program():
+        if {*programs} != {_program()}:
             raise RunError("the nodes of the cluster have another version; install this one there")
+
+    def _await_capacity(self) -> None:
+        """Wait until the actors have room; raise RunError if others keep it.
+
+        The actors of a run that ended just now give theirs back after a few seconds.
+        """
+        deadline = time.monotonic() + RELEASE_SECONDS
+        while True:
+            try:
+                _check_capacity(self._settings, self._ray.available_resources(), " free")
+                return
+            except RunError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(1)
 
     def launch(self, number: int, incarnation: int) -> ActorHandle:
         settings = self._settings
@@ -238,13 +265,13 @@ class LocalRay:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _check_capacity(settings: RayConfig, resources: Mapping[str, float]) -> None:
+def _check_capacity(settings: RayConfig, resources: Mapping[str, float], word: str = "") -> None:
     for name, number in (("CPU", settings.cpus_per_actor), ("GPU", settings.gpus_per_actor)):
         total, available = settings.actors * number, resources.get(name, 0)
         if total > available:
             raise RunError(
                 f"selfplay.distributed.ray: {settings.actors} actors need {total:g} {name}s, and "
-                f"the cluster has {available:g}; start more nodes, or ask for less"
+                f"the cluster has {available:g}{word}; start more nodes, or ask for less"
             )
 
 

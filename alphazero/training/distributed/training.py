@@ -18,7 +18,7 @@ from alphazero.training.gate import GateResult
 from alphazero.training.iteration import Training
 from alphazero.training.learning.learner import StepReport
 from alphazero.training.manifest import player_name
-from alphazero.training.run_directory import GATE
+from alphazero.training.run_directory import GATE, RunDirectory
 from alphazero.training.selfplay import SelfPlayNetwork, SelfPlayResult
 from alphazero.utils.progress import Progress
 
@@ -38,15 +38,20 @@ class PendingGate(NamedTuple):
 class DistributedTraining(Training):
     """Training with the games of Ray actors."""
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
+    def __init__(self, run: RunDirectory, *arguments: Any) -> None:
+        # First, for a cluster that refuses must not leave a run behind.
+        self.pool = open_actor_pool(run.game, run.config, run.state.iteration)
+        try:
+            super().__init__(run, *arguments)
+        except BaseException:
+            self.close()
+            raise
         self.pending_gate: PendingGate | None = None
         self.early_metrics: list[Mapping[str, Tensor]] = []
         """metrics of the steps that were done ahead of schedule, for the next report"""
         due = self.config.steps_due(self.run.state.positions)
         self.steps_ahead = min(max(self.learner.step - due, 0), MAX_STEPS_AHEAD)
         """steps that were done before they were due; resuming may change how many are due"""
-        self.pool = open_actor_pool(self.game, self.config, self.run.state.iteration)
 
     def play_games(self, network: SelfPlayNetwork, show: Progress) -> SelfPlayResult:
         best = self.run.read(self.run.state.best)
@@ -76,14 +81,19 @@ class DistributedTraining(Training):
         return super().gate(steps, under_way or self.pending_gate is not None)
 
     def play_gate(self, show: Progress) -> GateResult | None:
-        """Begin a gate, or use its result once it is there."""
-        pending = self.pending_gate or self._begin_gate(show)
+        """Begin a gate, or use its result once it is there, and then begin one that is due."""
+        earlier, is_last = self.pending_gate, self.run.budget_is_spent()
+        pending = earlier or self._begin_gate(show)
         # At the end of the run no later iteration could use the result: wait for it.
-        if pending.result.done() or self.run.budget_is_spent():
-            self.pending_gate = None
-            return self.decide(pending.checkpoint, pending.evaluator, pending.result.result())
-        self.pending_gate = pending
-        return None
+        if not (pending.result.done() or is_last):
+            self.pending_gate = pending
+            return None
+        self.pending_gate = None
+        result = self.decide(pending.checkpoint, pending.evaluator, pending.result.result())
+        is_due = self.run.state.iteration % self.config.gate.interval == 0
+        if earlier and is_due and not is_last and self.learner.step > earlier.checkpoint.step:
+            self.pending_gate = self._begin_gate(show)
+        return result
 
     def save_newest(self) -> None:
         """Save the newest player; one whose gate is under way is saved with its rating after it."""

@@ -98,9 +98,11 @@ class Group:
         learner = self.learner(run)
         learner.restore(run.load_learner(), run.state.step)
         distributed.barrier()  # the followers have loaded it
-        with contextlib.suppress(RunError):  # the leader raises the same error and reports it
+        try:
             learner.run_follower()
-            distributed.barrier()  # as in `leading`
+        except RunError:  # the leader raises the same error and reports it
+            raise SystemExit(2) from None
+        distributed.barrier()  # as in `leading`
 
     def learner(self, run: RunDirectory) -> "SharedLearner":
         """Return this process's learner of a run."""

@@ -36,7 +36,7 @@ from alphazero.training.distributed.actor_pool import MAX_CONSECUTIVE_DEATHS, Ac
 from alphazero.training.distributed.training import DistributedTraining
 from alphazero.training.gate import GateResult
 from alphazero.training.loop import resume, train
-from alphazero.training.manifest import player_name
+from alphazero.training.manifest import holds_run, player_name, run_folder
 from alphazero.training.selfplay import SelfPlayStats
 from alphazero.utils.arrays import Float32Array
 
@@ -241,6 +241,37 @@ def test_a_player_has_its_rating_when_its_gate_ends_in_a_later_iteration(tmp_pat
     assert None not in ratings
     assert load_checkpoint(run / "best.safetensors").rating == manifest_of(run)["rating"]
     assert not torn_files(run)
+
+
+def test_each_gate_that_is_due_is_played_when_they_end_before_the_next(tmp_path, monkeypatch):
+    begin, play_games = DistributedTraining._begin_gate, DistributedTraining.play_games
+    begun: list[int] = []
+
+    def watch(run: DistributedTraining, *arguments: Any) -> Any:
+        begun.append(run.run.state.iteration)
+        return begin(run, *arguments)
+
+    def play_after_gate(run: DistributedTraining, *arguments: Any) -> Any:
+        if run.pending_gate:
+            run.pending_gate.result.result()
+        return play_games(run, *arguments)
+
+    monkeypatch.setattr(DistributedTraining, "_begin_gate", watch)
+    monkeypatch.setattr(DistributedTraining, "play_games", play_after_gate)
+    config = config_for(tmp_path, "budget.iterations=6", "gate.interval=1")
+    train_with(monkeypatch, config, {})
+    assert begun[:4] == [1, 2, 3, 4]
+
+
+def test_a_cluster_that_is_refused_leaves_no_run(tmp_path, monkeypatch):
+    def refuse(*_: object) -> None:
+        raise RunError("no cluster")
+
+    monkeypatch.setattr(training, "open_actor_pool", refuse)
+    config = config_for(tmp_path)
+    with pytest.raises(RunError, match="no cluster"):
+        train(config)
+    assert not holds_run(run_folder(config))
 
 
 def test_actors_that_die_in_self_play_and_in_gates_do_not_stop_a_run(tmp_path, monkeypatch):
