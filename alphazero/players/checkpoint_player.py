@@ -232,9 +232,14 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
         parts.append(f"global pooling {network.global_pooling}")
     if network.heads != "dense":
         parts.append(f"{network.heads} heads")
-    rating = "not rated by gates"
-    if checkpoint.rating is not None:
-        rating = f"Elo {checkpoint.rating:+z.0f} by the run's own gates; its first network has 0"
+    # What was measured says more than the gates, whose errors add up.
+    strength = [f"graded    {line}" for line in grades_of(checkpoint)]
+    if not strength:
+        rating = "not rated by gates"
+        if checkpoint.rating is not None:
+            rating = f"Elo {checkpoint.rating:+z.0f} by the run's own gates, whose errors add up; "
+            rating += "its first network has 0"
+        strength = [f"strength  {rating}"]
 
     initial = details.get("initial")
     start = f", from {printable(initial)}" if isinstance(initial, str) else ""
@@ -254,8 +259,7 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
             + " in a graph" * shares
             + f", c_puct {search.c_puct}"
             + f", leaf symmetry {search.leaf_symmetry}" * (search.leaf_symmetry != "none"),
-            f"strength  {rating}",
-            *(f"graded    {line}" for line in grades_of(checkpoint)),
+            *strength,
         ]
     )
 

@@ -77,6 +77,7 @@ class SearchPlayer(Player):
             self.search.step()
         self.advance(slots, decisions.actions)
         self.reset(slots, states)
+        self.search.trees.slots["simulations"] = 0
 
     def reset(self, slots: Int64Array, states: State) -> None:
         self.search.reset(slots, states)

@@ -7,8 +7,10 @@ from helpers.paths import CHECKPOINTS
 
 from alphazero.frontends.analyzer import Analyzer
 from alphazero.games.game import ONGOING
+from alphazero.players.base import Decisions
 from alphazero.players.budget import Budget
 from alphazero.players.registry import parse_player
+from alphazero.players.search_player import SearchPlayer
 
 
 def test_a_level_that_is_chosen_later_searches_as_it_was_rated():
@@ -49,8 +51,17 @@ def test_games_of_a_level_differ_by_its_generator_and_a_new_level_is_of_the_load
     assert line(0) == line(0)
 
 
-def test_a_player_with_a_clock_has_searched_before_it_runs():
+def test_a_player_with_a_clock_has_searched_before_it_runs(monkeypatch):
+    decided, take = list[int](), SearchPlayer.take_decisions
+
+    def count(player: SearchPlayer) -> Decisions:
+        decisions = take(player)
+        decided.extend(decisions.actions.tolist())
+        return decisions
+
+    monkeypatch.setattr(SearchPlayer, "take_decisions", count)
     spec = parse_player(f"{CHECKPOINTS / 'tic_tac_toe.safetensors'}:seconds=0.1")
     player = spec.create(spec.saved.game, 2)
-    assert player.search.simulations == 1
-    assert not player.search.root_is_evaluated(0), "and the tree is empty again"
+    assert len(decided) == 1
+    assert not player.search.root_is_evaluated(0), "the tree is empty again"
+    assert player.search.simulations == 0, "and nothing of it counts"
