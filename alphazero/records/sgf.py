@@ -42,7 +42,7 @@ SIZE_LIMIT: Final = 1 << 23
 """Maximum size of a file in bytes."""
 
 COUNT_LIMIT: Final = 20_000
-"""Maximum number of games in a file, and of nodes and points set up in a main line."""
+"""Maximum number of games in a file, and of nodes and of points set up in a game."""
 
 GO, OTHELLO, LINES, HEX = "1", "2", "4", "11"
 """Values of the property GM."""
