@@ -61,21 +61,21 @@ def play(options: argparse.Namespace) -> None:
     from alphazero.frontends.terminal.commands import SIDES
     from alphazero.frontends.terminal.session import TerminalSession
     from alphazero.games.registry import write_game
-    from alphazero.records.game_files import check_savable, is_fen, load_start_position
+    from alphazero.records.game_files import check_savable, continued, is_fen, load_first
 
     opening = None
     if options.begin:
         if not is_fen(options.begin):
             check_readable(options.begin)
-        opening = load_start_position(options.begin, options.after, game_choice)
-        if not (game_choice or player.plays(opening.game)):
-            opening, other = (
-                load_start_position(options.begin, options.after, player.game),
-                opening.game,
-            )
-            text = f"a game of {write_game(other)} goes on as {write_game(opening.game)}"
+        played = load_first(options.begin, game_choice or player.game)
+        plays_it = player.plays(played.game)
+        goes_on_as = game_choice or (played.game if plays_it else player.game)
+        assert goes_on_as is not None, "a player of any game plays it"
+        opening = continued(options.begin, played, options.after, goes_on_as)
+        if not (game_choice or plays_it):
+            text = f"a game of {write_game(played.game)} goes on as {write_game(goes_on_as)}"
             print(escape(f"{options.begin}: {text}, which {player.name} plays"), file=sys.stderr)
-        game_choice = opening.game
+        game_choice = goes_on_as
     (player,), game = agree_on_game([player], game_choice)
     sources = [options.begin] if options.begin and exists(options.begin) else []
     if options.save:

@@ -231,23 +231,24 @@ def _escaped(text: object) -> str:
     return ascii(str(text))[1:-1][:300]
 
 
-def load_start_position(path: Path, moves: int | None, game: Game | None) -> PlayedGame:
-    """Return a file's first game up to `moves` moves, to be continued as `game` or its own game.
-
-    It keeps the file's players, event, comments and variations, but not a resignation.
-    `path` may be a FEN instead. Raise PlayerError for another game, fewer moves, or a move that is
-    illegal in `game`.
-    """
+def load_first(path: Path, game: Game | None) -> PlayedGame:
+    """Return a file's first game; `path` may be a FEN instead, of `game` if it can have it."""
     position = _read_pgn_games(str(path), "", warn, game) if is_fen(path) else None
-    played = (position or load_played(path))[0]
+    return (position or load_played(path))[0]
+
+
+def continued(path: Path, played: PlayedGame, moves: int | None, game: Game) -> PlayedGame:
+    """Return the first game of `path` up to `moves` moves, to be continued as `game`.
+
+    It keeps the file's players, event, comments and variations, but not a resignation. Raise
+    PlayerError for another game, fewer moves, or a move that is illegal in `game`.
+    """
     count = len(played.actions)
     if moves is not None and moves > count:
         raise PlayerError(
             f"{printable(path)}: the game has {count} moves; continue after move {count} at the "
             "latest"
         )
-    if game is None:
-        game = played.game
     if type(game) is not type(played.game) or (
         game.observation_shape[1:] != played.game.observation_shape[1:]
     ):

@@ -25,8 +25,9 @@ from alphazero.games import ONGOING, make_game
 from alphazero.games.registry import read_game
 from alphazero.records.game_files import (
     check_savable,
+    continued,
+    load_first,
     load_played,
-    load_start_position,
     read_played,
     save_played,
 )
@@ -392,7 +393,7 @@ def test_a_file_of_positions_is_read_line_by_line(tmp_path):
 
 
 def test_a_game_that_begins_with_black_keeps_its_sides_everywhere(tmp_path):
-    played = load_start_position(Path(BLACK_FIRST), None, None)
+    played = load_first(Path(BLACK_FIRST), None)
     tree = GameTree.of(played)
     assert tree.to_play == 1
     for name in ("h5", "a4", "h4"):
@@ -404,7 +405,7 @@ def test_a_game_that_begins_with_black_keeps_its_sides_everywhere(tmp_path):
         path = tmp_path / f"game{suffix}"
         save_played(path, [saved])
         assert load_played(path, pytest.fail) == [saved]
-        assert load_start_position(path, 2, None).moves() == ["h5", "a4"]
+        assert continued(path, load_first(path, None), 2, CHESS).moves() == ["h5", "a4"]
     lines: list[str] = []
     replay([saved], say=lines.append)
     assert [line for line in lines if line[:1].isdigit()] == [

@@ -18,7 +18,7 @@ from alphazero.frontends.game_tree import PERSON
 from alphazero.games import ONGOING, make_game
 from alphazero.games.registry import read_game
 from alphazero.players.registry import parse_player
-from alphazero.records.game_files import load_played, load_start_position, save_played
+from alphazero.records.game_files import continued, load_first, load_played, save_played
 from alphazero.records.jsonl import read_line
 from alphazero.records.played_game import PlayedGame, Variation
 from alphazero.records.sgf import read_collection, read_main_line, read_sgf
@@ -262,9 +262,10 @@ def test_a_record_is_gone_on_with_by_the_rules_that_are_asked_for(tmp_path):
     path = tmp_path / "a.sgf"
     path.write_text("(;GM[1]SZ[5]KM[6.5];B[aa];W[];B[bb])")
     go = read_game("go:rows=5,columns=5")
-    begun = load_start_position(path, None, go)
+    played = load_first(path, None)
+    begun = continued(path, played, None, go)
     assert (begun.game, begun.actions) == (go, (0, 25, 6))
-    assert load_start_position(path, 1, None).game.options["komi_half_points"] == 13
+    assert continued(path, played, 1, played.game).game.options["komi_half_points"] == 13
     for game, message in (
         (HEX, "a game of go:.*; expected hex:size=3"),
         (make_game("go"), "; expected go$"),
@@ -274,9 +275,9 @@ def test_a_record_is_gone_on_with_by_the_rules_that_are_asked_for(tmp_path):
         ),
     ):
         with pytest.raises(PlayerError, match=message):
-            load_start_position(path, None, game)
+            continued(path, played, None, game)
     with pytest.raises(PlayerError, match="has 3 moves; continue after move 3 at the latest"):
-        load_start_position(path, 4, None)
+        continued(path, played, 4, played.game)
 
 
 # --- matches, self-play, show --------------------------------------------------------------------
