@@ -219,3 +219,8 @@ def _escaped(text: str) -> str:
 def one_line(text: str) -> str:
     """Return a comment on one line without control characters."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
+def in_lines(text: str) -> str:
+    """Return a comment without control characters and empty lines."""
+    return "\n".join(filter(None, map(one_line, text.splitlines())))

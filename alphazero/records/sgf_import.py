@@ -24,6 +24,7 @@ from alphazero.records.sgf_export import (
     OPENING,
     REMARK,
     TAGS,
+    in_lines,
     one_line,
     result_of,
     rules_of,
@@ -271,7 +272,7 @@ def from_sgf(record: SgfGame) -> PlayedGame:
         actions += step
         comments += [""] * len(step)
         if comments:
-            comments[-1] = one_line(f"{comments[-1]} {comment}")
+            comments[-1] = in_lines(f"{comments[-1]}\n{comment}")
     variations = list(_variations(game, record, steps))
     state = game.play(game.initial_state(), *actions)
     outcome = ends = game.outcome(state)
@@ -333,14 +334,14 @@ def _variations(game: Game, record: SgfGame, steps: list[tuple[int, ...]]) -> It
                 record.warnings.append(f"a variation ends early: {error}")
                 break
             line += step
-            comments += [*[""] * (len(step) - 1), one_line(comment)]
+            comments += [*[""] * (len(step) - 1), in_lines(comment)]
         if line and tuple(line) != actions[ply : ply + len(line)]:
             yield Variation(ply, tuple(line), tuple(comments) if any(comments) else ())
 
 
 def other_remarks(text: str) -> str:
     """Return the lines of a comment on the whole game that other programs or people wrote."""
-    lines = [line for line in map(one_line, text.splitlines()) if line not in ("", REMARK)]
+    lines = [line for line in in_lines(text).splitlines() if line != REMARK]
     own = FORFEIT, OPENING
     return "\n".join(line for line in lines if not any(read_template(one, line) for one in own))
 

@@ -516,7 +516,15 @@ def test_every_comment_is_kept():
     record = read_sgf(text)
     assert record.remark == "a\nb\nc"
     assert record.comments == ["d\ne\nf", "", "g", "h"]
-    assert from_sgf(record).comments == ("d e f", "", "g h")
+    assert from_sgf(record).comments == ("d\ne\nf", "", "g\nh")
+
+
+def test_a_comment_keeps_its_lines():
+    comment = "one\ttwo\r\n\r\nthree\\\nfour"
+    played = from_sgf(read_sgf(f"(;SZ[5];B[aa]C[{comment}](;W[bb])(;W[cc]C[a\nb]))"))
+    assert played.comments == ("one two\nthreefour", "")
+    assert played.variations[0].comments == ("a\nb",)
+    assert from_sgf(read_sgf(to_sgf(played))) == played
 
 
 def test_little_golem_lets_white_begin_and_leaves_the_game_out():

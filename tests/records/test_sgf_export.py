@@ -338,5 +338,5 @@ def test_a_comment_cannot_command_the_terminal(tmp_path, capsys):
     assert main(["replay", str(path)]) == 0
     out = capsys.readouterr().out
     assert "against white: unfinished, 1 moves\n" in out
-    assert "1. Red (X) '\\x1b[2J]': a1  a [31mb c\n" in out
+    assert "1. Red (X) '\\x1b[2J]': a1  a\n  [31mb c\n" in out
     assert "\x1b" not in out

@@ -39,7 +39,7 @@ def _show_positions(
             mover = 1 - to_play(state)
             side = f"{side_of(game.game, mover)} {printable(game.players[mover])}"
             opening = " (opening)" if ply <= game.opening else ""
-            comment = game.comments[ply - 1] if game.comments else ""
+            comment = game.comments[ply - 1].replace("\n", "\n  ") if game.comments else ""
             say(f"{ply}. {side}: {move}{opening}" + (f"  {comment}" if comment else ""))
         say("\n" + game.game.render(state) + "\n")
         if read is not None:
