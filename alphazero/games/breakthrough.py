@@ -128,7 +128,7 @@ class Breakthrough(PieceGame):
             raise GameError(f"the board must have 4 to 26 rows and 2 to 26 columns, got {size}")
 
     @property
-    def uci_variant(self) -> str:  # type: ignore[override]
+    def uci_variant(self) -> str:
         """Other programs know 8 x 8 alone by its usual name."""
         name, size = "breakthrough", (self.rows, self.columns)
         return name if size == (8, 8) else f"{name}{self.rows}x{self.columns}"

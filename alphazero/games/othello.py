@@ -299,5 +299,6 @@ class Othello(Game):
             raise GameError(f"no disc can be placed; type {PASS}")
         if not mask[action]:
             legal_names = (self.action_name(state, int(cell)) for cell in np.flatnonzero(mask))
-            raise GameError(f"{name} encloses nothing; type one of {' '.join(legal_names)}")
+            fault = "a disc can be placed" if passes else f"{name} encloses nothing"
+            raise GameError(f"{fault}; type one of {' '.join(legal_names)}")
         return action

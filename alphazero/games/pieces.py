@@ -14,13 +14,13 @@ import string
 from abc import abstractmethod
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import ClassVar
 
 import numpy as np
 
 from alphazero.errors import GameError
 from alphazero.games import grid
 from alphazero.games.game import PLY, BoardStyle, Game, Pieces, State, to_play
+from alphazero.games.registry import name_of
 
 FEN_FIELDS = 6
 PASTED = 1000
@@ -35,9 +35,6 @@ class PieceGame(Game):
     side_names = "White", "Black"
     board_style = BoardStyle.CHEQUERED
 
-    uci_variant: ClassVar[str]
-    """The name of the game for other programs, as in UCI's option UCI_Variant."""
-
     def __init_subclass__(cls) -> None:
         if not cls.piece_kinds:
             raise TypeError(f"{cls.__name__} needs piece_kinds, the letters of its pieces: 'PN'")
@@ -49,6 +46,11 @@ class PieceGame(Game):
         seen = (self.observe(state)[: len(weights)] * weights).sum(0).astype(np.int8)
         turned: Pieces = seen if to_play(state) == 0 else -seen[::-1]
         return turned
+
+    @property
+    def uci_variant(self) -> str:
+        """The name of the game for other programs, as in UCI's option UCI_Variant."""
+        return name_of(self)
 
     @abstractmethod
     def set_up(self, pieces: Pieces, ply: int, fields: Sequence[str]) -> State:

@@ -49,7 +49,7 @@ def register(name: str, **defaults: int) -> Callable[[Kind], Kind]:
                 "the fields of a class with @dataclass(frozen=True), below @register"
             )
         for option, default in (options | defaults).items():
-            if not isinstance(default, int):
+            if type(default) is not int:
                 raise GameError(
                     f"register({name!r}): the option {option!r} needs an int as default"
                 )
@@ -128,6 +128,23 @@ def game_names() -> list[str]:
     _import_plug_ins()
     _report_broken()
     return sorted({*_own_games(), *_registered})
+
+
+def all_games() -> list[Game]:
+    """Return each registered game with its usual options.
+
+    One that cannot be made, as while it is being written, is left out, with one line on stderr.
+    """
+    games = []
+    for name in game_names():
+        try:
+            games.append(make_game(name))
+        except Exception as error:
+            from alphazero.utils.plug_ins import reason_of
+
+            reason = error if isinstance(error, GameError) else reason_of(error)
+            print(f"skipped game {name!r}: {reason}", file=sys.stderr)
+    return games
 
 
 def game_options(name: str) -> dict[str, int]:

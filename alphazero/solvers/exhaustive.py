@@ -50,7 +50,7 @@ def solve_all_positions(game: Game, limit: int = POSITION_LIMIT) -> SolvedPositi
     """
     too_many = GameError(f"the game has more than {limit:,} positions: too many to solve all")
     if game.max_moves > MOVE_LIMIT:
-        raise too_many
+        raise GameError(f"a game can have {game.max_moves:,} moves: too many to solve it whole")
     values: dict[bytes, int] = {}
     solved: dict[bytes, tuple[State, Int64Array]] = {}
 

@@ -270,7 +270,34 @@ wrong(
     "takes no stone of its player from its source",
     action_source=lambda self, state, action: action,
 )
+wrong(
+    "moves_stones_as_its_actions_say",
+    "expected an int, 0 to 8",
+    action_cell=lambda self, state, action: np.int64(action),
+)
 wrong("marks_what_has_won", "is a winning cell", winning_cells=lambda self, state: tuple(range(9)))
+wrong(
+    "marks_what_has_won",
+    "is a winning cell; expected an int",
+    winning_cells=lambda self, state: np.array(Mnk.winning_cells(self, state)),
+)
+wrong(
+    "marks_what_has_won",
+    "expected an int or a float each",
+    points=lambda self, state: (state[OUTCOME], 0),
+)
+for attribute, value, words in (
+    ("side_names", ("Red",), "side_names is ('Red',); expected two texts"),
+    ("board_style", "holes", "expected a BoardStyle, such as BoardStyle.SQUARES"),
+    ("material", "felt", "expected a Material, such as Material.WOOD"),
+):
+    wrong("looks_as_pictures_can_draw_it", words, **{attribute: value})
+wrong(
+    "reads_its_own_action_names",
+    "action 0 is named 'cell a3'; expected a name without spaces",
+    action_name=lambda self, state, action: f"cell {Mnk.action_name(self, state, action)}",
+    parse_action=lambda self, state, text: Mnk.parse_action(self, state, text.split()[-1]),
+)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from alphazero.games.line_games import CELLS, LineGame
 from alphazero.games.mnk import Mnk
 from alphazero.games.nim import Nim
 from alphazero.games.othello import Othello
-from alphazero.games.registry import read_game
+from alphazero.games.registry import all_games, read_game, write_game
 
 LINE_GAMES = [
     ConnectFour(),
@@ -133,6 +133,7 @@ def test_what_cannot_be_registered_is_refused_with_the_reason(temporary_games):
         (3, Nim, {}, "a name has letters"),
         ("take", Nim, {"heaps": 3}, "Nim has no option 'heaps'"),
         ("take", Nim, {"heap": "3"}, "the option 'heap' needs an int as default"),
+        ("take", Nim, {"heap": True}, "the option 'heap' needs an int as default"),
         ("take", WithoutDefault, {}, "the option 'extra' needs an int as default"),
     ]:
         with pytest.raises(GameError, match=reason):
@@ -148,6 +149,24 @@ def test_a_game_that_lacks_a_method_is_refused_with_its_name(temporary_games):
     register("mute", rows=3, columns=3, length=3)(Mute)
     with pytest.raises(GameError, match=r"^mute has no action_name, num_actions, .*symmetries$"):
         make_game("mute")
+
+
+def test_games_that_cannot_be_made_cost_only_themselves(temporary_games, capsys):
+    class Mute(LineGame):
+        render = Mnk.render
+
+    class Failing(Mnk):
+        def __post_init__(self) -> None:
+            raise ValueError("not today")
+
+    others = list(map(write_game, all_games()))
+    register("mute", rows=3, columns=3, length=3)(Mute)
+    register("failing")(Failing)
+    assert capsys.readouterr().err == ""
+    assert list(map(write_game, all_games())) == others
+    failing, mute = capsys.readouterr().err.splitlines()
+    assert failing == "skipped game 'failing': ValueError: not today"
+    assert mute.startswith("skipped game 'mute': mute has no action_name, ")
 
 
 # The plain twins.

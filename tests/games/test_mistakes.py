@@ -71,7 +71,7 @@ def test_a_text_that_names_no_move_is_answered_in_one_short_line_with_the_range(
         ("go", "C3", "c3", "C3 is taken; type an empty point"),
         ("othello", "", "a1", "a1 encloses nothing; type one of d3 c4 f5 e6"),
         ("othello", "", "d4", "d4 encloses nothing; type one of d3 c4 f5 e6"),
-        ("othello", "", "PASS", "PASS encloses nothing; type one of d3 c4 f5 e6"),
+        ("othello", "", "PASS", "a disc can be placed; type one of d3 c4 f5 e6"),
         ("nim:heap=5", "3", "3", "only 2 left; type 1 to 2"),
         ("nim:heap=5", "3 2", "1", "the game is over"),
     ],

@@ -16,7 +16,7 @@ from alphazero.games.contract.check import check_game
 from alphazero.games.contract.random_games import SHORT
 from alphazero.games.game import ONGOING, OUTCOME, Game, to_play, value_of
 from alphazero.games.pieces import PieceGame
-from alphazero.games.registry import read_game
+from alphazero.games.registry import all_games, read_game, register
 from alphazero.utils.jit import kernel
 
 SMALL = "breakthrough:rows=5,columns=4"
@@ -115,6 +115,14 @@ def test_positions_are_read_from_their_fen_and_moves_as_uci_writes_them(game: Ga
         }
         assert len(names) == game.legal_action_mask(state).sum()
         assert all(game.parse_action(state, name) == action for name, action in names.items())
+
+
+def test_a_game_without_a_variant_has_its_own_name_for_other_programs(temporary_games):
+    class March(Breakthrough):
+        uci_variant = PieceGame.uci_variant
+
+    register("march", rows=5)(March)
+    assert "march" in [game.uci_variant for game in all_games() if isinstance(game, PieceGame)]
 
 
 @pytest.mark.parametrize("name", ["gardner", "los_alamos", "breakthrough"])

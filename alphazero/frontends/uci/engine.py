@@ -11,7 +11,7 @@ from alphazero.frontends.clock import MARGIN, expected_moves
 from alphazero.frontends.uci.protocol import CHECK, Limits, Line, Option, Options, UciError
 from alphazero.games.game import ONGOING, PLY, Game, State, to_play
 from alphazero.games.pieces import PieceGame
-from alphazero.games.registry import game_names, make_game, write_game
+from alphazero.games.registry import all_games, make_game, write_game
 from alphazero.mcts.kernels.tree import EDGE, NODE
 from alphazero.network.checkpoint import Checkpoint, find_checkpoint, load_description
 from alphazero.players.budget import NO_LIMIT, Budget
@@ -128,7 +128,7 @@ class Engine:
                 "for others try: alphazero gtp or alphazero serve"
             )
         self.spec = spec
-        others = [] if own else map(make_game, game_names())
+        others = [] if own else all_games()
         self.games = {each.uci_variant: each for each in others if isinstance(each, PieceGame)}
         self.games[game.uci_variant] = game
         self.game: PieceGame = game

@@ -14,7 +14,7 @@ from typing import Any, Final
 from alphazero.errors import AlphaZeroError, GameError, PlayerError, did_you_mean
 from alphazero.frontends.game_tree import PERSON
 from alphazero.games.game import Game
-from alphazero.games.registry import game_names, make_game, read_game, write_game
+from alphazero.games.registry import all_games, read_game, write_game
 from alphazero.games.results import title_of
 from alphazero.players.budget import NO_LIMIT, Budget
 from alphazero.players.levels import Level, LevelSettings
@@ -121,7 +121,7 @@ class Catalog:
                 self.players[name] = PlayerOption.read(name, spec)
         own = (player.spec.game for player in self.players.values())
         by_title: dict[str, Game] = {}
-        for game in (*games, *map(make_game, game_names()), *filter(None, own)):
+        for game in (*games, *all_games(), *filter(None, own)):
             # Games of one title differ in nothing, or only in what the network observes.
             by_title.setdefault(title_of(game), game)
         self.games = {write_game(game): game for game in by_title.values()}

@@ -104,7 +104,7 @@ class Chess(PieceGame):
             raise GameError(f"size must be one of {', '.join(map(str, SIZES))}, got {self.size}")
 
     @property
-    def uci_variant(self) -> str:  # type: ignore[override]
+    def uci_variant(self) -> str:
         return {5: "gardner", 6: "losalamos", 8: "chess"}[self.size]
 
     def initial_state(self) -> State:

@@ -15,7 +15,18 @@ from alphazero.errors import GameError
 from alphazero.games.contract.random_games import RandomGames
 from alphazero.games.contract.rule_requirements import Requirement, expect, expect_state
 from alphazero.games.contract.watched_rules import Array, Fault
-from alphazero.games.game import LAST, ONGOING, OUTCOME, PLY, Mask, State, to_play, value_of
+from alphazero.games.game import (
+    LAST,
+    ONGOING,
+    OUTCOME,
+    PLY,
+    BoardStyle,
+    Mask,
+    Material,
+    State,
+    to_play,
+    value_of,
+)
 
 
 def observes_for_the_player_to_move(games: RandomGames) -> None:
@@ -49,6 +60,18 @@ def observes_for_the_player_to_move(games: RandomGames) -> None:
             raise Fault(f"`observe` writes {planes[wrong][0]}; expected -1 to 1")
 
 
+def looks_as_pictures_can_draw_it(games: RandomGames) -> None:
+    """Two sides have names; the board has a style and a material that pictures know."""
+    game = games.game
+    sides = game.side_names
+    if not (isinstance(sides, tuple) and [*map(type, sides)] == [str, str]):
+        raise Fault(f"side_names is {sides!r}; expected two texts")
+    for name, kind in ("board_style", BoardStyle), ("material", Material):
+        if not isinstance(value := getattr(game, name), kind):
+            some = f"{kind.__name__}.{next(iter(kind)).name}"
+            raise Fault(f"{name} is {value!r}; expected a {kind.__name__}, such as {some}")
+
+
 def moves_stones_as_its_actions_say(games: RandomGames) -> None:
     """An action puts a stone of the mover on its `action_cell`, taken from its `action_source`."""
     game = games.game
@@ -65,10 +88,11 @@ def moves_stones_as_its_actions_say(games: RandomGames) -> None:
             game.pieces(position).ravel() * own > 0
             for position in (state, games.rules.play(state, action))
         )
-        places = range(len(before))
-        if cell not in places or source not in (None, *places):
-            ends = f"{source} to {cell}" if source is not None else cell
-            raise Fault(f"{move} has the cell {ends}; expected 0 to {len(before) - 1}")
+        cells = [cell] if source is None else [source, cell]
+        if any(type(each) is not int or not 0 <= each < len(before) for each in cells):
+            ends = " to ".join(map(repr, cells))
+            raise Fault(f"{move} has the cell {ends}; expected an int, 0 to {len(before) - 1}")
+        assert cell is not None
         if before[cell] or not after[cell]:
             raise Fault(f"{move} puts no stone of its player on its cell {cell}")
         if source is not None and (not before[source] or after[source]):
@@ -92,9 +116,14 @@ def marks_what_has_won(games: RandomGames) -> None:
             continue
         winner = game.pieces(state).ravel() * outcome > 0
         for cell in game.winning_cells(state):
-            if outcome == 0 or not 0 <= cell < len(winner) or not winner[cell]:
-                raise Fault(f"cell {cell} is a winning cell; expected a stone of the winner there")
-        first, second = game.points(state) or (outcome, 0)
+            in_board = type(cell) is int and 0 <= cell < len(winner)
+            if outcome == 0 or not in_board or not winner[cell]:
+                raise Fault(
+                    f"cell {cell!r} is a winning cell; expected an int, a stone of the winner there"
+                )
+        first, second = points = game.points(state) or (outcome, 0)
+        if not {*map(type, points)} <= {int, float}:
+            raise Fault(f"points has {first!r} and {second!r}; expected an int or a float each")
         expect("the sign of the difference of the points", np.sign(first - second), outcome)
 
 
@@ -251,6 +280,8 @@ def reads_its_own_action_names(games: RandomGames) -> None:
             name = game.action_name(position.state, action)
             if name in names:
                 raise Fault(f"actions {names[name]} and {action} are both named {name!r}")
+            if name.split() != [name]:
+                raise Fault(f"action {action} is named {name!r}; expected a name without spaces")
             names[name] = action
         for name, action in names.items():
             for text in (name, f" {name}\n"):
@@ -308,6 +339,7 @@ def forgets_the_last_move_if_it_says_so(games: RandomGames) -> None:
 
 OTHER_REQUIREMENTS: tuple[Requirement, ...] = (
     forgets_the_last_move_if_it_says_so,
+    looks_as_pictures_can_draw_it,
     observes_for_the_player_to_move,
     moves_stones_as_its_actions_say,
     marks_what_has_won,
