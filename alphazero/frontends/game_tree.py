@@ -151,6 +151,7 @@ class GameTree:
             self.size += 1
         child.comment = comment or child.comment
         self.current.last_child = child
+        self.current.loser, self.current.forfeit_reason = None, ""  # the game goes on
         self.current = child
 
     def resign(self, player: int, forfeit_reason: str = "") -> None:

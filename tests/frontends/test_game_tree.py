@@ -34,6 +34,17 @@ def test_the_value_of_a_position_is_the_first_players_and_the_best_that_is_known
     assert game_tree.value(here) == 1
 
 
+def test_a_position_where_the_game_goes_on_was_not_resigned():
+    game_tree = GameTree(GAME)
+    game_tree.make(0)
+    game_tree.resign(1)
+    assert game_tree.is_over
+    game_tree.make(3)
+    game_tree.go_to(1)
+    assert not game_tree.is_over
+    assert len(game_tree.line) == 3
+
+
 def test_a_game_from_a_file_keeps_its_players_until_it_is_continued_otherwise():
     played = PlayedGame(
         GAME,

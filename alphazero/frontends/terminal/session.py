@@ -75,7 +75,9 @@ class TerminalSession:
         Of a loaded game that goes on its own variations stay.
         """
         first, second = (PERSON if side else self.spec.name for side in self.sides)
-        played, loaded = self.game_tree.played((first, second)), self._opening
+        here, loaded = self.game_tree.current, self._opening
+        ahead, here.last_child = here.last_child, None
+        played, here.last_child = self.game_tree.played((first, second)), ahead
         goes_on = loaded and played.actions[: len(loaded.actions)] == loaded.actions
         variations = loaded.variations if loaded and goes_on else ()
         played = dataclasses.replace(played, variations=variations)

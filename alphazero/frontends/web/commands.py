@@ -190,7 +190,9 @@ def _analyze(session: WebSession, fields: RequestFields) -> Apply:
 
 
 COMMANDS: Final[dict[str, Prepare]] = {
-    "move": lambda session, fields: partial(session.move, fields.integer("action")),
+    "move": lambda session, fields: partial(
+        session.move, fields.integer("action"), fields.integer("ply") if fields.has("ply") else None
+    ),
     "paste": _paste,
     "undo": lambda session, _: session.undo,
     "goto": lambda session, fields: partial(session.go_to, fields.integer("ply")),

@@ -116,7 +116,10 @@ class WebSession:
 
     # --- commands of the page --------------------------------------------------------------------
 
-    def move(self, action: int) -> None:
+    def move(self, action: int, ply: int | None = None) -> None:
+        """Play a move; one that was chosen at another `ply`, as by a double click, is left out."""
+        if ply not in (None, self.game_tree.current.ply):
+            return
         if self.game_tree.is_over:
             raise GameError(GAME_OVER)
         if self.goal is not None and self.goal.purpose == MOVE:
@@ -169,8 +172,9 @@ class WebSession:
         self._stay()
 
     def set_sides(self, sides: list[Side]) -> None:
-        self.sides = sides
-        self._navigated_to = None
+        was_person, self.sides = self.side_to_play.player is None, sides
+        if was_person:
+            self._navigated_to = None  # else a player waits, as before
         self._refresh()
 
     def start_game(self, game: Game, sides: list[Side]) -> None:

@@ -64,6 +64,7 @@ def view_of(session: WebSession) -> Json:
         "has_territory": game.has_owners,
         "end": _end(game, predict_end(game, here.state)),
         "over": game_tree.is_over,
+        "resigned": game_tree.line[-1].loser is not None,
         "start_value": _value(session, game_tree.root),
         "moves": _moves(session),
         "review": session.review.json(game_tree.line) if session.review else None,
@@ -180,8 +181,9 @@ def _end(game: Game, end: EndPrediction) -> Json | None:
 
 def _value(session: WebSession, node: GameNode) -> float | None:
     """Return a position's value for player 0."""
-    if session.review is not None and node in session.review.evaluations:
-        return value_of(1, to_play(node.state)) * session.review.evaluations[node].value
+    review = session.review
+    if review is not None and node.loser is None and node in review.evaluations:
+        return value_of(1, to_play(node.state)) * review.evaluations[node].value
     return session.game_tree.value(node)
 
 

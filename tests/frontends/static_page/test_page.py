@@ -107,6 +107,7 @@ def test_a_game_is_played_undone_and_begun_anew(stand_in_page, visit):
         expect(page.locator("#chance")).to_have_text(re.compile(r"^\d+ %$"))
         expect(page.locator("#caption")).to_contain_text("400 simulations, ")
     assert sorted(stones(page, "O")) == sorted([*before, "c1"]), "it blocks"
+    expect(page.locator("#spoken")).to_have_text("Move 4: it plays c1. Your move")
     page.locator("#undo").click()
     expect(page.locator("#status-text")).to_have_text("Your move")
     assert (stones(page, "X"), stones(page, "O")) == (["a3"], before)
@@ -119,6 +120,7 @@ def test_a_game_is_played_undone_and_begun_anew(stand_in_page, visit):
     play(page, "c3")
     play(page, "a1", "You win")
     assert stones(page, "O") == ["a3", "b3"]
+    expect(page.locator("#spoken")).to_have_text("Move 5: you play a1. You win")
     expect(page.locator("#chance")).to_have_text("100 %")
     page.locator("#new-game").click()
     expect(page.locator("#status-text")).to_have_text("Your move")

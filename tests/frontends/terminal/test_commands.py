@@ -171,6 +171,15 @@ def test_a_program_that_resigns_or_fails_loses_and_can_be_met_again(
     assert bool(game.forfeit_reason) == (behaviour == "crash")
 
 
+def test_moves_that_were_taken_back_are_not_saved(tmp_path):
+    path = tmp_path / "games.jsonl"
+    words = ["a1", "b2", "c3", "undo 2", f"save {path}", "y", "redo 2", "quit", "n"]
+    talk = TerminalTalk("tic_tac_toe", BOTH, words).run()
+    (game,) = load_played(path)
+    assert game.moves() == ["a1"]
+    assert talk.moves == ["a1", "b2", "c3"]
+
+
 # --- what is drawn -------------------------------------------------------------------------------
 
 

@@ -400,6 +400,24 @@ def test_several_moves_on_one_cell_are_a_small_choice(visit):
     assert page.evaluate("() => window.chosen") == 5
 
 
+def test_a_double_click_plays_one_move(visit):
+    page = visit("connect_four", PERSON, RANDOM)
+    cell(page, "column 1, row 1").dblclick()
+    ply(page, 2)
+    cell(page, "column 4, row 6").click()
+    ply(page, 4)
+
+
+def test_a_browser_that_keeps_nothing_shows_the_page_too(visit):
+    forbid = "for (const kind of ['localStorage', 'sessionStorage'])"
+    forbid += " Object.defineProperty(window, kind, { get() { throw new Error('forbidden'); } });"
+    page = visit.open("", forbid)
+    expect(page.locator("#game")).not_to_be_empty()
+    theme = page.locator("html").get_attribute("data-theme")
+    page.locator("#theme").click()
+    expect(page.locator("html")).not_to_have_attribute("data-theme", theme)
+
+
 def lose_session(page: Page, served: Served) -> None:
     """End a page's session, and wait until the page has another one."""
     old = page.evaluate("sessionStorage.getItem('alphazero-session')")
@@ -416,6 +434,19 @@ def test_a_lost_session_is_restored_where_it_was(visit, served):
     ply(page, 3, 4)
     cell(page, "c1").click()
     ply(page, 4)
+    page.get_by_role("button", name="Resign").click()
+    lose_session(page, served)
+    expect(page.locator("#status-text")).to_have_text("X resigned: O wins")
+
+
+def test_in_a_lost_session_a_player_thinks_on(visit, served):
+    slow = {"player": "uct", "seconds": 500}
+    page = visit("gomoku:rows=8,columns=8", PERSON, slow, excused="status of 404")
+    cell(page, "a1").click()
+    expect(page.locator("#wait")).to_have_text("thinking")
+    lose_session(page, served)
+    ply(page, 1)
+    expect(page.locator("#wait")).to_have_text("thinking")
 
 
 def test_a_lost_game_whose_player_is_gone_goes_on_without_it(visit, served, monkeypatch):

@@ -122,6 +122,13 @@ def test_a_move_is_refused_while_the_other_side_thinks(served):
         assert page.do("move", action=0)["ply"] == 1
 
 
+def test_a_move_that_was_chosen_in_another_position_is_left_out(served):
+    with served.begin("tic_tac_toe", PERSON, RANDOM) as page:
+        page.do("move", action=4, ply=0)
+        page.wait(lambda view: view["ply"] == 2)
+        assert page.do("move", action=8, ply=0)["ply"] == 2
+
+
 def test_moves_are_taken_back_made_again_and_branched(served):
     with served.begin("tic_tac_toe") as page:
         page.do("paste", moves="b2 a1; c3")
@@ -169,6 +176,8 @@ def test_a_player_thinks_on_after_a_look_back_and_in_a_new_game(served):
         page.do("goto", ply=1)
         view = page.do("goto", ply=3)
         assert (view["paused"], view["thinking"]) == (True, False)
+        view = page.do("sides", sides=[PERSON, {"player": "uct", "simulations": 5}])
+        assert (view["paused"], view["thinking"]) == (True, False), "nor at another strength"
     with served.begin("chess", PERSON, slow) as page:  # nor in a variation of a file
         page.do("load", text="1. e4 (1. d4 d5 2. c4) e5 2. Nf3 *")
         page.do("branch", ply=0, index=1)
@@ -646,6 +655,15 @@ def review(visitor: Visitor) -> dict[str, Any]:
     return visitor.wait(
         lambda view: view["review"] and view["review"]["done"] == view["review"]["total"]
     )
+
+
+def test_a_resignation_counts_more_than_a_review(served):
+    with served.begin("tic_tac_toe", PERSON, PERSON) as visitor:
+        visitor.do("paste", moves="a1 a2")  # X would win
+        visitor.do("resign")
+        view = review(visitor)
+    assert view["status"] == "X resigned: O wins"
+    assert (view["value"], view["moves"][-1]["value"]) == (-1, -1)
 
 
 def test_a_review_judges_the_moves_after_the_opening_and_is_saved_in_sgf(served):

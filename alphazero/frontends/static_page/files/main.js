@@ -66,9 +66,11 @@ class Table {
   }
 
   play(action) {
+    const move = `${this.ownTurn ? "you play" : "it plays"} ${nameOf(this.player, this.game, this.state, action)}`;
     this.moves = [...this.moves, action];
     this.states.push(this.game.play(this.state, action));
     this.goOn();
+    setText(byId("spoken"), `Move ${this.state.ply}: ${move}. ${this.words()}`);
   }
 
   undo() {
@@ -102,9 +104,7 @@ class Table {
       const placed = (one) => ({ ...one, cell: this.game.cellOf(this.state, one.action) });
       if (this.ownTurn) this.hint = { candidates: candidates.map(placed) };
       else if (done) {
-        const [{ action }] = candidates;
-        setText(byId("spoken"), `It plays ${nameOf(this.player, this.game, this.state, action)}`);
-        this.play(action);
+        this.play(candidates[0].action);
       }
     }
     this.show();

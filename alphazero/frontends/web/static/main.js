@@ -11,7 +11,7 @@ import { ReviewPanel } from "./components/review.js";
 import { Scoreboard } from "./components/scoreboard.js";
 import { Graph } from "./components/value_graph.js";
 import {
-  byId, followTheme, press, setAttribute, setEnabled, setOptions, setText, showButtons,
+  byId, followTheme, press, recall, remember, setAttribute, setEnabled, setOptions, setText, showButtons,
 } from "./lib/dom.js";
 
 const SESSION_KEY = "alphazero-session";
@@ -40,7 +40,7 @@ class Page {
       goTo, branch: (ply, index) => send("branch", { ply, index }),
     });
     this.candidates = new Candidates(byId("search"), {
-      play: (action) => send("move", { action }), show: (line) => this.showLine(line),
+      play: (action) => this.move(action), show: (line) => this.showLine(line),
     });
     this.review = new ReviewPanel(byId("review"), { goTo, send });
     this.sides = new Sides(byId("sides"), (sides) => send("sides", { sides }));
@@ -80,7 +80,7 @@ class Page {
 
   /** Open the game of a link, else the session of this window, else a new session. */
   async start() {
-    const session = sessionStorage.getItem(SESSION_KEY);
+    const session = recall("sessionStorage", SESSION_KEY);
     if (await this.openLink()) return;
     if (session) this.listen(session);
     else await this.begin(defaultGame(this.setup), null);
@@ -111,13 +111,15 @@ class Page {
       });
       if (before?.sides) Object.assign(this.setup, await request("GET", "/api/setup"));
       this.stream?.close();
-      sessionStorage.setItem(SESSION_KEY, view.id);
+      remember("sessionStorage", SESSION_KEY, view.id);
       this.receive(view);
       if (this.layers.choice === "territory") this.chooseLayer();
       if (before?.start) await this.send("load", { text: before.start });
       const moves = before?.moves.map(({ name }) => name) ?? [];
       if (moves.length > 0) await this.send("paste", { moves: moves.join(" ") });
+      if (before?.resigned) await this.send("resign");
       if (before?.ply < moves.length) await this.send("goto", { ply: before.ply });
+      else if (before?.paused === false) await this.send("pause", { on: false });
       if (refusal) this.say(refusal);
       this.listen(view.id); // players begin to think, after the moves are replayed
       return true;
@@ -161,6 +163,7 @@ class Page {
   /** Send a command after the pending ones and show the new view; return the error, or "". */
   command(name, body) {
     const run = async () => {
+      if (!this.view) return "No game is open yet.";
       try {
         const view = await request("POST", `/api/sessions/${this.view.id}/${name}`, body);
         this.say(view.message); // also if an event has brought a newer view, without the message
@@ -207,9 +210,15 @@ class Page {
   }
 
   async play(actions) {
+    const { ply } = this.view;
     const action = await chooseAction(actions, this.view);
     if (action === null) this.board.putDown();
-    else this.send("move", { action });
+    else this.move(action, ply);
+  }
+
+  /** Play a move where it was chosen: the second of two fast clicks is not one in the next position. */
+  move(action, ply = this.view.ply) {
+    this.send("move", { action, ply });
   }
 
   receive(view) {
@@ -293,7 +302,7 @@ class Page {
     const best = hint ? search?.candidates[0]?.action : undefined;
     showButtons(byId("offboard"), moves, ({ action, name }) => ({
       text: name[0].toUpperCase() + name.slice(1),
-      action: () => this.send("move", { action }),
+      action: () => this.move(action),
       class: action === best ? "strong" : "",
       "aria-label": `Play ${name}`,
     }));

@@ -11,7 +11,7 @@ class Side {
     this.root = root;
     this.index = index;
     this.name = make("span");
-    this.note = make("small");
+    this.note = make("small", { dir: "auto" }); // a name of a file does not turn what is beside it
     this.points = make("span", { class: "points" });
     const stone = make("span", { class: `stone ${index ? "second" : "first"}`, "aria-hidden": true });
     root.append(stone, make("span", { class: "who" }, this.name, this.note), this.points);

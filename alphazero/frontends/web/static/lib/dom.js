@@ -107,19 +107,39 @@ export function count(number) {
 /** Return "1 simulation", "1,200 simulations". */
 export const countSimulations = (number) => `${count(number)} simulation${number === 1 ? "" : "s"}`;
 
+/** Return what the browser keeps in `localStorage` or `sessionStorage`, or null, as where it keeps nothing. */
+export function recall(storage, key) {
+  try {
+    return window[storage].getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+/** Keep a text, if the browser allows it. */
+export function remember(storage, key, text) {
+  try {
+    window[storage].setItem(key, text);
+  } catch {
+    // Then it is forgotten with the page.
+  }
+}
+
 /** Make `button` the switch of the theme, which is that of the system until it is pressed. */
 export function followTheme(button) {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
+  let chosen = recall("localStorage", THEME_KEY);
   const show = () => {
-    const theme = localStorage.getItem(THEME_KEY) ?? (system.matches ? "dark" : "light");
+    const theme = chosen ?? (system.matches ? "dark" : "light");
     const isDark = theme === "dark";
     root.dataset.theme = theme;
     button.textContent = isDark ? "☀" : "☾";
     button.title = button.ariaLabel = isDark ? "Light colours" : "Dark colours";
   };
   button.addEventListener("click", () => {
-    localStorage.setItem(THEME_KEY, root.dataset.theme === "dark" ? "light" : "dark");
+    chosen = root.dataset.theme === "dark" ? "light" : "dark";
+    remember("localStorage", THEME_KEY, chosen);
     show();
   });
   system.addEventListener("change", show);
