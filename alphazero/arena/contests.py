@@ -17,7 +17,7 @@ from alphazero.arena.solved_positions import solved_positions
 from alphazero.errors import PlayerError
 from alphazero.games.game import Game
 from alphazero.players.base import Player
-from alphazero.players.budget import Budget
+from alphazero.players.budget import Budget, budget_of
 from alphazero.players.registry import agree_on_game, parse_checkpoint, parse_player
 from alphazero.players.specs import Agent, AgentFunction, PlayerSpec
 from alphazero.records.game_record import GameRecord
@@ -131,9 +131,10 @@ def grade(checkpoint: Path | str, *, simulations: int | None = None) -> Grade:
     """Count how often a checkpoint plays an optimal move, in the solved positions of its game.
 
     `simulations` are those of a move, by default as in training; 0 is the network alone. Raises
-    CheckpointError for a file that is no checkpoint, and GameError for a game without solved
-    positions that is too large to solve.
+    CheckpointError for a file that is no checkpoint, GameError for a game without solved positions
+    that is too large to solve, and PlayerError for `simulations` that are none.
     """
+    budget_of(simulations)
     saved = parse_checkpoint(str(checkpoint)).saved
     return grade_checkpoint(saved, simulations, solved_positions(saved.game))
 

@@ -288,10 +288,11 @@ def draw_share(results: Sequence[Result]) -> float:
 
 def forfeits(tournament: Tournament) -> list[tuple[str, str]]:
     """Return the loser and the reason of each game that ended by an error, as of a program."""
+    names = {spec.name for spec in tournament.specs}
     return [
         (game.players[value_of(game.outcome, 0) > 0], game.forfeit_reason)
         for game in tournament.played
-        if game.forfeit_reason
+        if game.forfeit_reason and names.issuperset(game.players)
     ]
 
 

@@ -93,7 +93,7 @@ def _read(document: Document, source: str, overrides: Sequence[str], default_nam
             reader.report((name,), text)
         else:
             values[name] = dict(content or {})
-    for override in overrides:
+    for override in [overrides] if isinstance(overrides, str) else overrides:
         _apply_override(reader, values, override)
     sections: dict[str, Any] = {"game": _read_game(reader, values.pop("game", {}))}
     for name, content in values.items():

@@ -64,7 +64,7 @@ class RunConfig:
     folder: str = config_field("checkpoints", "folder that holds the runs")
     seed: int = config_field(1, "random seed of the whole run", at_least=0)
     threads: int = config_field(
-        0, "maximum cores; 0: all, or fewer for small games on a GPU", at_least=0, at_most=4096
+        0, "cores to use; 0: all, or fewer for small games on a GPU", at_least=0, at_most=4096
     )
     keep_checkpoints: int = config_field(10, "newest checkpoints to keep; 0: all", at_least=0)
 
@@ -490,8 +490,8 @@ class GateConfig:
     )
     games: int = config_field(
         100,
-        "most games of a gate, in pairs that swap colours; it ends after 40 % of them if these "
-        "decide; 0: no gate, the newest network always plays",
+        "most games of a gate, in pairs that swap colours; from 38 on it ends after 40 % of them "
+        "if these decide; 0: no gate, the newest network always plays",
         at_least=0,
         source="AGZ, Evaluator: 400; AlphaZero: no gate",
     )
@@ -533,7 +533,10 @@ class BudgetConfig:
 
     iterations: int | None = config_field(None, "iterations of the run", at_least=1)
     samples: int | None = config_field(
-        None, "fully searched positions of self-play", at_least=1, source="AGZ: of 29 million games"
+        None,
+        "fully searched positions of self-play",
+        at_least=1,
+        source="AGZ: of 4.9 million games",
     )
     evaluations: int | None = config_field(
         None, "positions evaluated by the network in self-play", at_least=1

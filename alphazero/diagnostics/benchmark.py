@@ -12,6 +12,7 @@ from alphazero.config.schema import Config
 from alphazero.games import Game, make_game
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.network_search import NetworkSearch
+from alphazero.network.checkpoint import check_network_size
 from alphazero.network.inference.backend import make_evaluator
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator
 from alphazero.network.resnet import ResNet
@@ -134,12 +135,16 @@ class SelfPlayBenchmark(SelfPlayGames):
 
     def __init__(self, config: Config, workers: int) -> None:
         game = make_game(config.game.name, **config.game.options)
+        check_network_size(config, game)
         self.network, self.evaluator, self.selfplay_evaluator = untrained_network(game, config)
         super().__init__(game, config, [self.selfplay_evaluator] * workers)
 
     def measure(self, seconds: float, show: Progress = no_progress) -> Benchmark:
-        """Measure for about `seconds`: half of them self-play, half the network alone."""
-        length = seconds / (2 * ROUNDS)
+        """Measure for about `seconds`: half of them self-play, half the network alone.
+
+        A large network needs longer for one step of each: after twice the time no round begins.
+        """
+        length, end = seconds / (2 * ROUNDS), time.perf_counter() + 2 * seconds
         batch_sizes = [search.rows for search in self.searches]
         evaluated, seconds_alone, played, before = 0, 0.0, Played(), SelfPlayStats()
         for number in range(ROUNDS + 1):
@@ -150,6 +155,9 @@ class SelfPlayBenchmark(SelfPlayGames):
             evaluated, seconds_alone = evaluated + positions, seconds_alone + spent
             played += self.play(length)
             show(1)
+            if number and time.perf_counter() > end:
+                show(ROUNDS - number)
+                break
         stats, evaluator = self.stats() - before, self.selfplay_evaluator
         stats.seconds_playing = played.seconds * len(self.games_per_worker)
         return Benchmark(

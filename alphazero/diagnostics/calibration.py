@@ -22,7 +22,7 @@ from alphazero.records.played_game import PlayedGame
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.evaluation import GAMES, PlayerEvaluation
-from alphazero.training.gate import make_player
+from alphazero.training.gate import first_part, make_player
 from alphazero.training.learning.learner import Learner
 from alphazero.utils.jobs import split_evenly, threads_per_evaluation
 from alphazero.utils.machine import peak_megabytes
@@ -138,10 +138,10 @@ def calibrate(
 def _time_gate(
     config: Config, bench: SelfPlayBenchmark, cores: int, seconds: float, rng: np.random.Generator
 ) -> float:
+    """Return the simulations a second of gates, as in the first part of one: of few games."""
     settings = config.gate
-    games = settings.games or GAMES
+    games = min(first_part(settings.games or GAMES), config.selfplay.parallel_games)
     workers = num_threads(config, games, cores)
-
     openings = paired_openings(bench.game, 2 * games, settings.opening_moves, rng)
     matches = []
     for num_games in split_evenly(games, workers):

@@ -144,6 +144,7 @@ def describe(config: Config, rates: Calibration) -> str:
     columns, speed = list(forecasts.values()), rates.self_play
     lines = [
         f"measured in {rates.seconds:.0f} s, untrained; backend {speed.backend}",
+        *["forecast of this machine alone, without actors"] * bool(config.selfplay.distributed),
         f"self-play           {speed.evaluations:,.0f} evaluations/s, "
         f"{speed.simulations:,.0f} simulations/s, "
         f"search efficiency {speed.efficiency:.2f}",

@@ -2,7 +2,8 @@
 
 Source: AlphaGo Zero, Nature 550 (2017), Methods, "Neural network architecture". The paper's
 sizes are 19 or 39 blocks, 256 filters, 2 policy filters, 1 value filter and 256 hidden units.
-Two options are not in the paper and off by default: global pooling and convolutional heads.
+Two things are not in the paper: global pooling, and convolutional heads, by default on large
+boards.
 
 Shapes: B positions, C planes, H rows, W columns, A actions, F filters, G pooled filters.
 """

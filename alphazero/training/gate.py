@@ -94,7 +94,7 @@ def decide_gate(
     settings = config.gate
     rng = np.random.default_rng(seed)
     pairings = paired_openings(game, settings.games, settings.opening_moves, rng)
-    first = _first_part(settings.games)
+    first = first_part(settings.games)
     records: list[GameRecord] = []
     pairs: list[PairScore] = []
     gain = 0.0
@@ -112,7 +112,7 @@ def decide_gate(
     return GateResult(match_result(game, records), records, bool(accepted), elo)
 
 
-def _first_part(games: int) -> int:
+def first_part(games: int) -> int:
     """Return the number of games after which a gate of `games` can end."""
     first = 2 * round(FIRST_PART * games / 2)
     return first if first >= MIN_FIRST else games
@@ -120,7 +120,7 @@ def _first_part(games: int) -> int:
 
 def expected_games(settings: GateConfig, gates: int = 4000) -> float:
     """Return the mean number of games of simulated gates between equals, without draws."""
-    first = _first_part(settings.games)
+    first = first_part(settings.games)
     pairs = np.random.default_rng(0).multinomial(first // 2, [0.25, 0.5, 0.25], gates)
     scores, share = np.array([0, 0.5, 1]), first / max(settings.games, 1)
     ended, _ = _verdicts(2 * pairs.astype(np.float64), scores, settings.threshold, share)

@@ -94,8 +94,8 @@ def matches_run(player: Checkpoint, config: Config) -> bool:
 def read_games(folder: Path | str) -> Iterator[GameRecord]:
     """Yield the self-play games in a run's window, oldest first.
 
-    A record has `actions` [T], `policies` [T, A], `values` [T] for the player to move, and the
-    `outcome` for player 0. `game` of `load_player(folder)` reads its moves.
+    A record has `actions` [T], `policies` with a row for each move, `values` [T] for the player to
+    move, and the `outcome` for player 0. `game` of `load_player(folder)` reads its moves.
 
     Raises:
         RunError: when the folder holds no run, or one of its files is damaged.

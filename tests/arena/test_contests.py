@@ -53,6 +53,7 @@ def test_a_search_needs_a_number_of_simulations(simulations: Any):
     for wrong in (
         lambda: alphazero.load_player("tic_tac_toe", simulations=simulations),
         lambda: alphazero.search(player, game.initial_state(), simulations=simulations),
+        lambda: alphazero.grade("tic_tac_toe", simulations=simulations),
     ):
         with pytest.raises(PlayerError, match="simulations must be a whole number"):
             wrong()

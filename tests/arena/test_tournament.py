@@ -1,5 +1,6 @@
 """A tournament plays what is missing, keeps what was played, and counts it rightly."""
 
+import dataclasses
 import itertools
 import math
 import sys
@@ -228,3 +229,5 @@ def test_games_that_end_by_an_error_are_named():
     assert [name for name, _ in lost] == [contest.specs[1].name] * 4
     *_, line = table(standings(contest), contest).splitlines()
     assert line.startswith(f"{contest.specs[1].name} lost 4 games by an error: the program ended")
+    others = dataclasses.replace(contest, specs=specs("random", "uct:2"))
+    assert forfeits(others) == [], "games of other players do not count"

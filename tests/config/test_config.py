@@ -101,7 +101,8 @@ def test_the_run_is_named_after_its_file_as_a_folder_may_be_unless_it_has_a_name
     path = tmp_path / f"{file}.yaml"
     path.write_text(SMALLEST)
     assert load_config(path).run.name == name
-    assert load_config(path, ["run.name=night"]).run.name == "night"
+    for overrides in (["run.name=night"], "run.name=night"):
+        assert load_config(path, overrides).run.name == "night"
     assert parse_config(SMALLEST).run.name == ""
 
 

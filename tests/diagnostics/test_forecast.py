@@ -184,6 +184,12 @@ def test_a_step_estimated_from_a_smaller_batch_is_reported():
     assert "estimated" not in describe(config, dataclasses.replace(MEASURED, step_positions=64))
 
 
+def test_a_plan_says_that_it_knows_no_actors():
+    words = "forecast of this machine alone"
+    assert words in describe(config_of("selfplay.distributed={ray: {actors: 4}}"), MEASURED)
+    assert words not in describe(config_of(), MEASURED)
+
+
 def test_a_plan_counts_what_a_run_does(finished_run):
     curves, state = read_curves(finished_run), manifest_of(finished_run)
     config = load_config(finished_run / "config.yaml")

@@ -140,9 +140,10 @@ def num_selfplay_threads(config: Config, cores: int) -> int:
 def num_threads(config: Config, games: int, cores: int) -> int:
     """Return the number of threads that play `games` at once: one per core; on a GPU 2 or more.
 
-    Two take turns: while one waits for the GPU, the other grows its trees; the GPU never waits.
+    Two take turns: while one waits for the GPU, the other grows its trees; the GPU never waits. On
+    a GPU, too, `run.threads` are as many as it says.
     """
-    if resolve_device(config.inference.device) == "cpu":
+    if config.run.threads or resolve_device(config.inference.device) == "cpu":
         return cores
     shape = make_game(config.game.name, **config.game.options).observation_shape
     numbers = games * math.prod(shape)
