@@ -64,7 +64,7 @@ def view_of(session: WebSession) -> Json:
         "has_territory": game.has_owners,
         "end": _end(game, predict_end(game, here.state)),
         "over": game_tree.is_over,
-        "resigned": game_tree.line[-1].loser is not None,
+        "resigned": session.is_resigned,
         "start_value": _value(session, game_tree.root),
         "moves": _moves(session),
         "review": session.review.json(game_tree.line) if session.review else None,
