@@ -127,32 +127,25 @@ def _put(state: State, index: int, pieces: Bits) -> None:
 
 
 @shared_kernel
-def attackers_of(
-    square: int,
-    occupied: Bits,
-    pawns: Bits,
-    knights: Bits,
-    diagonal: Bits,
-    straight: Bits,
-    kings: Bits,
-) -> Bits:
-    """Return which of the opponent's pieces, given by kind, attack a square."""
-    return (  # type: ignore[no-any-return]
-        PAWN_TARGETS[square] & pawns
-        | KNIGHT_TARGETS[square] & knights
-        | KING_TARGETS[square] & kings
-        | diagonal_targets(square, occupied) & diagonal
-        | straight_targets(square, occupied) & straight
-    )
+def attackers_of_king(state: State, occupied: Bits, taken: Bits) -> Bits:
+    """Return which opponent's pieces, but for `taken` ones, attack the mover's king."""
+    square = lowest_bit(_pieces(state, KINGS) & _pieces(state, OWN))
+    attackers = PAWN_TARGETS[square] & _pieces(state, PAWNS)
+    attackers |= KNIGHT_TARGETS[square] & _pieces(state, KNIGHTS)
+    attackers |= KING_TARGETS[square] & _pieces(state, KINGS)
+    attackers |= diagonal_targets(square, occupied) & _pieces(state, DIAGONAL)
+    attackers |= straight_targets(square, occupied) & _pieces(state, STRAIGHT)
+    return attackers & _pieces(state, OTHER) & ~taken  # type: ignore[no-any-return]
 
 
 @shared_kernel
-def attacked_squares(
-    occupied: Bits, pawns: Bits, knights: Bits, diagonal: Bits, straight: Bits, kings: Bits
-) -> Bits:
-    """Return the squares that the opponent's pieces, given by kind, attack."""
+def attacked_squares(state: State, occupied: Bits) -> Bits:
+    """Return the squares that the opponent's pieces attack."""
+    other = _pieces(state, OTHER)
+    pawns, knights = _pieces(state, PAWNS) & other, _pieces(state, KNIGHTS) & other
+    diagonal, straight = _pieces(state, DIAGONAL) & other, _pieces(state, STRAIGHT) & other
     attacked = (pawns & NOT_FIRST_FILE) >> Bits(9) | (pawns & NOT_LAST_FILE) >> Bits(7)
-    attacked |= KING_TARGETS[lowest_bit(kings)]
+    attacked |= KING_TARGETS[lowest_bit(_pieces(state, KINGS) & other)]
     while knights:
         attacked |= KNIGHT_TARGETS[lowest_bit(knights)]
         knights &= knights - ONE
@@ -168,16 +161,8 @@ def attacked_squares(
 @shared_kernel
 def checkers_of(state: State) -> Bits:
     """Return the opponent's pieces that attack the king of the player to move."""
-    own, other = _pieces(state, OWN), _pieces(state, OTHER)
-    return attackers_of(
-        lowest_bit(_pieces(state, KINGS) & own),
-        own | other | ~BOARD[(state[SIZE] - 4) // 2],
-        _pieces(state, PAWNS) & other,
-        _pieces(state, KNIGHTS) & other,
-        _pieces(state, DIAGONAL) & other,
-        _pieces(state, STRAIGHT) & other,
-        _pieces(state, KINGS) & other,
-    )
+    occupied = _pieces(state, OWN) | _pieces(state, OTHER) | ~BOARD[(state[SIZE] - 4) // 2]
+    return attackers_of_king(state, occupied, NONE)
 
 
 @shared_kernel
@@ -186,20 +171,11 @@ def can_take_passing(state: State, square: int, passed: int) -> bool:
 
     Both pawns leave their squares, so no table of pinned pieces decides this.
     """
-    own, other = _pieces(state, OWN), _pieces(state, OTHER)
-    occupied, taken = own | other, bit(passed - 8)
+    own, taken = _pieces(state, OWN), bit(passed - 8)
     if not _pieces(state, PAWNS) & own & bit(square) or not PAWN_TARGETS[square] & bit(passed):
         return False
-    attackers = attackers_of(
-        lowest_bit(_pieces(state, KINGS) & own),
-        occupied ^ bit(square) ^ bit(passed) ^ taken,
-        _pieces(state, PAWNS) & other & ~taken,
-        _pieces(state, KNIGHTS) & other,
-        _pieces(state, DIAGONAL) & other,
-        _pieces(state, STRAIGHT) & other,
-        _pieces(state, KINGS) & other,
-    )
-    return not attackers
+    occupied = (own | _pieces(state, OTHER)) ^ bit(square) ^ bit(passed) ^ taken
+    return not attackers_of_king(state, occupied, taken)
 
 
 @shared_kernel
@@ -252,15 +228,7 @@ def _king_targets(state: State, king: int, occupied: Bits, free: Bits, in_check:
         castles |= bit(KING_HOME - 2)
     if not steps | castles:
         return NONE
-    other = _pieces(state, OTHER)
-    attacked = attacked_squares(
-        occupied ^ bit(king),
-        _pieces(state, PAWNS) & other,
-        _pieces(state, KNIGHTS) & other,
-        _pieces(state, DIAGONAL) & other,
-        _pieces(state, STRAIGHT) & other,
-        _pieces(state, KINGS) & other,
-    )
+    attacked = attacked_squares(state, occupied ^ bit(king))
     if attacked & SHORT_PATH:
         castles &= ~bit(KING_HOME + 2)
     if attacked & LONG_PATH:
