@@ -20,7 +20,7 @@ from alphazero.players.base import Player
 from alphazero.players.budget import Budget, budget_of
 from alphazero.players.registry import agree_on_game, parse_checkpoint, parse_player
 from alphazero.players.specs import Agent, AgentFunction, PlayerSpec
-from alphazero.records.game_record import GameRecord
+from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.solvers.exhaustive import SolvedPositions
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Progress, do_nothing, no_progress
@@ -43,15 +43,22 @@ def whole_pairs(records: Iterable[GameRecord]) -> tuple[list[GameRecord], list[G
     return whole, others
 
 
-def player_factory(
-    game: Game, players: Sequence[PlayerSpec], rng: np.random.Generator
-) -> Callable[[int], list[Player]]:
-    """Return a function from a number of games to new players, each with a spawned generator."""
+def play_specs(
+    players: Sequence[PlayerSpec],
+    game: Game,
+    schedule: Sequence[Pairing],
+    rng: np.random.Generator,
+    workers: int = 1,
+    show: Progress = no_progress,
+    keep: Callable[[list[GameRecord]], object] = do_nothing,
+) -> list[GameRecord]:
+    """Play a schedule, each player with a spawned generator; see `play_schedule`."""
 
     def make_players(num_games: int) -> list[Player]:
         return [player.create(game, num_games, rng.spawn(1)[0]) for player in players]
 
-    return make_players
+    most = parallel_games_for(players, game, workers)
+    return play_schedule(game, make_players, schedule, most, workers, show, keep)
 
 
 def parallel_games_for(players: Sequence[PlayerSpec], game: Game, workers: int) -> int:
@@ -78,16 +85,9 @@ def play_contest(
 
     Return the games, pair by pair.
     """
-    rng, workers = np.random.default_rng(seed), usable_cores()
-    records = play_schedule(
-        game,
-        player_factory(game, players, rng),
-        paired_openings(game, games, opening_moves, rng),
-        parallel_games_for(players, game, workers),
-        workers,
-        show,
-        keep,
-    )
+    rng = np.random.default_rng(seed)
+    schedule = paired_openings(game, games, opening_moves, rng)
+    records = play_specs(players, game, schedule, rng, usable_cores(), show, keep)
     return whole_pairs(records)[0]
 
 

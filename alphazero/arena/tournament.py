@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from alphazero.arena.bradley_terry import fit
-from alphazero.arena.contests import check_counts, parallel_games_for, player_factory
+from alphazero.arena.contests import check_counts, play_specs
 from alphazero.arena.elo import Result, count_distinct, elo_difference, pair_scores
-from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import random_opening
 from alphazero.errors import PlayerError
 from alphazero.games.game import ONGOING, Game, value_of, win_rate
@@ -149,15 +148,7 @@ class Tournament:
         for pair in pairs:
             opening = self._opening(names, pair)
             schedule += [Pairing((0, 1), opening, pair), Pairing((1, 0), opening, pair)]
-        play_schedule(
-            self.game,
-            player_factory(self.game, players, self._rng(names, *pairs)),
-            schedule,
-            parallel_games_for(players, self.game, workers),
-            workers,
-            show,
-            keep,
-        )
+        play_specs(players, self.game, schedule, self._rng(names, *pairs), workers, show, keep)
 
     def _save(self) -> None:
         """Save the games that are new, if there are any and games are kept."""

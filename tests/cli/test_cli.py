@@ -359,7 +359,7 @@ def test_a_tournament_that_is_stopped_says_what_was_kept(tmp_path, monkeypatch, 
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("alphazero.arena.tournament.play_schedule", interrupt)
+    monkeypatch.setattr("alphazero.arena.tournament.play_specs", interrupt)
     command = ["rate", "random", f"{saved_player(tmp_path / 'a.safetensors')}:simulations=0"]
     for more, message in (
         ([], "nothing was kept; with --folder"),

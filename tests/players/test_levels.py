@@ -9,9 +9,8 @@ import pytest
 from helpers.games import TIC_TAC_TOE
 from helpers.players import ANY_SIZE, saved_player
 
-from alphazero.arena.contests import player_factory
+from alphazero.arena.contests import play_specs
 from alphazero.arena.elo import match_result
-from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import paired_openings
 from alphazero.errors import PlayerError
 from alphazero.mcts.kernels.root import RootStatistics
@@ -170,8 +169,7 @@ def test_a_beginner_loses_to_uct_and_the_strongest_level_does_not():
     rng = np.random.default_rng(1)
     schedule = paired_openings(TIC_TAC_TOE, 20, 0, rng)
     for player, low, high in ((first, 0.0, 0.25), (last, 0.5, 1.0)):
-        make_players = player_factory(TIC_TAC_TOE, [player, uct], rng)
-        records = play_schedule(TIC_TAC_TOE, make_players, schedule, 20)
+        records = play_specs([player, uct], TIC_TAC_TOE, schedule, rng)
         assert low <= match_result(TIC_TAC_TOE, records).score <= high
 
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from alphazero.arena.contests import player_factory
 from alphazero.arena.elo import match_result
 from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import paired_openings
@@ -12,6 +11,7 @@ from alphazero.games.connect_four import ConnectFour
 from alphazero.games.mnk import Mnk
 from alphazero.games.nim import LEFT, Nim
 from alphazero.players import solver_players
+from alphazero.players.base import Player
 from alphazero.players.registry import parse_player
 from alphazero.players.solver_players import MinimaxPlayer, SolverPlayer
 from alphazero.records.game_record import GameRecord
@@ -23,7 +23,11 @@ def contest(game: Game, name: str, games: int, seed: int = 0) -> list[GameRecord
     rng = np.random.default_rng(seed)
     players = [parse_player(name), parse_player("random")]
     pairings = paired_openings(game, games, 1, rng)
-    return play_schedule(game, player_factory(game, players, rng), pairings, 5)
+
+    def make_players(slots: int) -> list[Player]:
+        return [player.create(game, slots, rng.spawn(1)[0]) for player in players]
+
+    return play_schedule(game, make_players, pairings, 5)
 
 
 @pytest.mark.parametrize("name", ["solver", "minimax:9"])
