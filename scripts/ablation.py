@@ -9,7 +9,6 @@ in configs/README.md, "Ablations". POSITIONS are solved positions as `alphazero 
 """
 
 import argparse
-import functools
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -19,9 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from alphazero.arena.contests import play_contest
+from alphazero.arena.contests import grade_checkpoint, play_contest
 from alphazero.arena.elo import MatchResult, match_result
-from alphazero.arena.grade import grade
 from alphazero.arena.solved_positions import position_files, read_positions
 from alphazero.cli.argument_types import even_number, whole_numbers
 from alphazero.cli.main import run_and_report
@@ -29,7 +27,6 @@ from alphazero.cli.shared import config_file_arguments
 from alphazero.config.loader import load_config
 from alphazero.errors import RunError
 from alphazero.games import make_game
-from alphazero.players.budget import Budget
 from alphazero.players.checkpoint_player import CheckpointPlayer
 from alphazero.players.registry import common_game, parse_player
 from alphazero.players.specs import PlayerSpec
@@ -145,12 +142,8 @@ def optimal_share(
     player: CheckpointPlayer, solutions: Sequence[SolvedPositions], simulations: int
 ) -> float:
     """Return the mean share of optimal moves over sets of solved positions; NaN for none."""
-
-    def share(solution: SolvedPositions) -> float:
-        create = functools.partial(player.create, budget=Budget(simulations))
-        return grade(player.game, create, solution, workers=usable_cores()).share
-
-    return float(np.mean([*map(share, solutions)])) if solutions else float("nan")
+    shares = [grade_checkpoint(player, simulations, each).share for each in solutions]
+    return float(np.mean(shares)) if shares else float("nan")
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from alphazero.arena.elo import MatchResult, match_result
-from alphazero.arena.grade import Grade
-from alphazero.arena.grade import grade as grade_player
+from alphazero.arena.grade import Grade, collect_answers, grade_answers
 from alphazero.arena.match import DEFAULT_PARALLEL_GAMES, play_schedule
 from alphazero.arena.openings import paired_openings
 from alphazero.arena.solved_positions import solved_positions
@@ -150,11 +149,7 @@ def grade_checkpoint(
 
     number = saved.settings.simulations if simulations is None else simulations
     most = most_trees(saved.game, number)
-    return grade_player(
-        saved.game,
-        functools.partial(saved.create, budget=Budget(number)),
-        solution,
-        min(DEFAULT_PARALLEL_GAMES, most),
-        usable_cores(),
-        show,
-    )
+    make_player = functools.partial(saved.create, budget=Budget(number))
+    parallel_games = min(DEFAULT_PARALLEL_GAMES, most)
+    answers = collect_answers(make_player, solution, parallel_games, usable_cores(), show)
+    return grade_answers(saved.game, solution, answers)

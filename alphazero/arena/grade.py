@@ -56,20 +56,6 @@ class Answers(NamedTuple):
         return Answers(self.actions[positions], self.values[positions])
 
 
-def grade(
-    game: Game,
-    make_player: Callable[[int], Player],
-    solution: SolvedPositions,
-    parallel_games: int = DEFAULT_PARALLEL_GAMES,
-    workers: int = 1,
-    show: Progress = no_progress,
-) -> Grade:
-    """Request a move in every solved position and grade the moves, as `collect_answers`."""
-    return grade_answers(
-        game, solution, collect_answers(make_player, solution, parallel_games, workers, show)
-    )
-
-
 def collect_answers(
     make_player: Callable[[int], Player],
     solution: SolvedPositions,

@@ -6,7 +6,7 @@ from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.players import ScriptedPlayer
 from helpers.reference.brute_force import BruteForce, board_of
 
-from alphazero.arena.grade import Grade, grade
+from alphazero.arena.grade import Grade, collect_answers, grade_answers
 from alphazero.errors import GameError
 from alphazero.games import State, make_game
 from alphazero.games.game import LAST
@@ -94,14 +94,14 @@ def test_moves_are_graded_as_brute_force_has_them(
 ):
     """Of a player that knows all answers, and of one that plays its first wrong move if any."""
     shown: list[int] = []
-    result = grade(
-        TIC_TAC_TOE,
+    answers = collect_answers(
         lambda num_games: table_player(solution, num_games, worst),
         solution,
         num_games,
         workers,
         shown.append,
     )
+    result = grade_answers(TIC_TAC_TOE, solution, answers)
     mistakes, lost, count = 0, 0, len(solution.states)
     for state, value in zip(solution.states, solution.values, strict=True) if worst else ():
         wrong = [each for each, _ in PLAIN.moves(board_of(state)).values() if each != value]
@@ -116,8 +116,9 @@ def test_moves_are_graded_as_brute_force_has_them(
 def test_a_mistake_is_drawn_with_what_was_played_and_what_was_right(solution):
     state = TIC_TAC_TOE.parse("X X .\nO O .\n. . .")
     one = SolvedPositions(state[None], np.array([1]), worth_of(2))
-    answers = SolvedPositions(state[None], np.array([1]), worth_of(8))
-    result = grade(TIC_TAC_TOE, lambda num_games: table_player(answers, num_games), one)
+    believed = SolvedPositions(state[None], np.array([1]), worth_of(8))
+    answers = collect_answers(lambda num_games: table_player(believed, num_games), one)
+    result = grade_answers(TIC_TAC_TOE, one, answers)
     assert (result.positions, result.optimal) == (1, 0)
     assert result.first_mistake == f"{TIC_TAC_TOE.render(state)}\nplayed c1; optimal: c3"
 
@@ -127,14 +128,12 @@ def test_a_random_player_gets_the_share_that_chance_gives(solution):
     chances = solution.optimal.sum(axis=1) / (solution.states[:, CELLS:] == 0).sum(axis=1)
     expected = chances.mean()
     deviation = np.sqrt((chances * (1 - chances)).sum()) / len(chances)
+
+    def make_player(num_games: int) -> Player:
+        return RandomPlayer(TIC_TAC_TOE, num_games, next(generators))
+
     results = [
-        grade(
-            TIC_TAC_TOE,
-            lambda num_games: RandomPlayer(TIC_TAC_TOE, num_games, next(generators)),
-            solution,
-            500,
-            workers,
-        )
+        grade_answers(TIC_TAC_TOE, solution, collect_answers(make_player, solution, 500, workers))
         for workers in (1, 2)
     ]
     for result in results:
