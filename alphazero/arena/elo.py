@@ -76,11 +76,6 @@ def pair_scores(game: Game, results: Iterable[Result]) -> list[PairScore]:
     ]
 
 
-def record_scores(game: Game, records: Iterable[GameRecord]) -> list[PairScore]:
-    """Return the `pair_scores` of records."""
-    return pair_scores(game, map(Result.of, records))
-
-
 def count_distinct(game: Game, results: Iterable[Result]) -> int:
     """Count the games that differ; games with swapped players do."""
     return len({result.key(game) for result in results})

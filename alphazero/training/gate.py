@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from alphazero.arena.bradley_terry import PairScore
-from alphazero.arena.elo import MatchResult, elo_difference, match_result, record_scores
+from alphazero.arena.elo import MatchResult, Result, elo_difference, match_result, pair_scores
 from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import paired_openings
 from alphazero.config.schema import Config, GateConfig, SearchConfig
@@ -101,7 +101,7 @@ def decide_gate(
     for part in filter(None, (pairings[:first], pairings[first:])):
         records += play(part)
         records.sort(key=lambda record: (record.pairing.pair_id, record.pairing.players))
-        old, pairs = len(pairs), record_scores(game, records)
+        old, pairs = len(pairs), pair_scores(game, map(Result.of, records))
         share = len(records) / len(pairings)
         accepted, part_gain = judge(pairs, old, settings.threshold, share)
         gain += part_gain

@@ -15,7 +15,6 @@ from alphazero.arena.elo import (
     elo_difference,
     match_result,
     pair_scores,
-    record_scores,
 )
 from alphazero.arena.openings import paired_openings
 from alphazero.games import make_game
@@ -83,7 +82,7 @@ def test_a_pair_that_is_played_more_often_than_others_weighs_more_but_says_less(
     """The first pair is played three times: (3 + 1 + 1)^2 / (9 + 1 + 1) is 25/11 pairs."""
     games = [record(side, 1, pair, (7, side)) for pair in range(3) for side in (0, 1)]
     games += [record(side, -1, pair) for pair in (3, 4) for side in (0, 1)]
-    first, *others = record_scores(TIC_TAC_TOE, games)
+    first, *others = pair_scores(TIC_TAC_TOE, map(Result.of, games))
     assert first == ((0, 1), 1.0, pytest.approx(2 * 3 / 5 * 25 / 11))
     assert others == [((0, 1), 0.0, pytest.approx(2 * 1 / 5 * 25 / 11))] * 2
 

@@ -13,7 +13,7 @@ from helpers.searches import HashedEvaluator, UniformEvaluator
 from helpers.settings import search_config, selfplay_config
 
 from alphazero.arena.bradley_terry import PairScore
-from alphazero.arena.elo import elo_difference, record_scores
+from alphazero.arena.elo import Result, elo_difference, pair_scores
 from alphazero.arena.openings import paired_openings
 from alphazero.config.schema import Config, GameConfig, GateConfig
 from alphazero.games import make_game
@@ -139,11 +139,12 @@ def test_the_rating_grows_by_what_the_accepted_challengers_are_better(
 
 
 def test_repeated_games_neither_end_a_gate_nor_count_in_its_gain():
-    distinct = match(*[(1, 1)] * 10)
-    assert judge(record_scores(TIC_TAC_TOE, distinct), 0, 0.5, 0.4) == (True, pytest.approx(0.5))
-    repeated = [record(side, 1, pair, (side,)) for pair in range(10) for side in (0, 1)]
-    assert judge(record_scores(TIC_TAC_TOE, repeated), 0, 0.9, 0.4) == (None, 0)
-    assert judge(record_scores(TIC_TAC_TOE, repeated), 0, 0.9, 1.0) == (True, 0)
+    distinct = pair_scores(TIC_TAC_TOE, map(Result.of, match(*[(1, 1)] * 10)))
+    assert judge(distinct, 0, 0.5, 0.4) == (True, pytest.approx(0.5))
+    games = [record(side, 1, pair, (side,)) for pair in range(10) for side in (0, 1)]
+    repeated = pair_scores(TIC_TAC_TOE, map(Result.of, games))
+    assert judge(repeated, 0, 0.9, 0.4) == (None, 0)
+    assert judge(repeated, 0, 0.9, 1.0) == (True, 0)
 
 
 @pytest.mark.parametrize(("values", "games"), [((1, 1), 40), ((1, -1), 100), ((-1, -1), 40)])
@@ -191,5 +192,5 @@ def test_the_gains_of_both_parts_are_at_most_the_whole_score(monkeypatch):
     monkeypatch.setattr(gate, "judge", lambda *_: (False, -0.7))
     evaluator = HashedEvaluator(TIC_TAC_TOE)
     result = run_gate(gate_config(), evaluator, evaluator, 0)
-    games = sum(pair.games for pair in record_scores(TIC_TAC_TOE, result.records))
+    games = sum(pair.games for pair in pair_scores(TIC_TAC_TOE, map(Result.of, result.records)))
     assert result.gain == elo_difference(0.5 / (games + 1))
