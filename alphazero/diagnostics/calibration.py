@@ -115,8 +115,7 @@ def calibrate(
     replay = ReplayBuffer(game, config.replay, config.network.auxiliary)
     replay.add(1, GameBatch.of(game, records))
     moves = sum(len(record.actions) for record in records)
-    inference = config.inference
-    learner = Learner(bench.network, config.learner, inference.device, inference.precision)
+    learner = Learner(bench.network, config.learner, config.inference)
     with threads_per_evaluation(min(cores, learner.useful_threads)):
         timed, seconds_timed = _time_step(config, learner, replay, allowed(LEARNING), rng)
     show(1)

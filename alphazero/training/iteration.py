@@ -59,8 +59,7 @@ HOLDOUT_POSITIONS = 512
 
 def new_learner(run: RunDirectory) -> Learner:
     """Return the learner of a run in this process."""
-    learner, inference = run.config.learner, run.config.inference
-    return Learner(run.new_network(), learner, inference.device, inference.precision)
+    return Learner(run.new_network(), run.config.learner, run.config.inference)
 
 
 class Training:

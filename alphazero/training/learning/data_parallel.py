@@ -20,7 +20,7 @@ from typing import Any, Final, cast
 import torch
 from torch import Tensor, distributed, nn
 
-from alphazero.config.schema import LearnerConfig
+from alphazero.config.schema import InferenceConfig, LearnerConfig
 from alphazero.errors import RunError
 from alphazero.network.resnet import ResNet
 from alphazero.training.data.auxiliary_targets import target_shapes
@@ -106,10 +106,7 @@ class Group:
 
     def learner(self, run: RunDirectory) -> "SharedLearner":
         """Return this process's learner of a run."""
-        learner, inference = run.config.learner, run.config.inference
-        return SharedLearner(
-            run.new_network(), learner, inference.device, inference.precision, self
-        )
+        return SharedLearner(run.new_network(), run.config.learner, run.config.inference, self)
 
     @contextlib.contextmanager
     def leading(self) -> Iterator[None]:
@@ -138,11 +135,11 @@ class SharedLearner(Learner):
     records = False  # the pass waits for the other processes, which cannot be recorded
 
     def __init__(
-        self, network: ResNet, settings: LearnerConfig, device: str, precision: str, group: Group
+        self, network: ResNet, settings: LearnerConfig, inference: InferenceConfig, group: Group
     ) -> None:
         group.check(settings.batch_size)
         share_normalisation(network)
-        super().__init__(network, settings, device, precision)
+        super().__init__(network, settings, inference)
         self._group = group
 
     def run_follower(self) -> None:

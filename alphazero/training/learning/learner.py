@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from alphazero.config.schema import LearnerConfig
+from alphazero.config.schema import InferenceConfig, LearnerConfig
 from alphazero.errors import RunError
 from alphazero.network.inference.devices import resolve_device, resolve_precision
 from alphazero.network.resnet import ResNet
@@ -51,19 +51,15 @@ class Learner:
     """whether a GPU may record the loss of a batch"""
 
     def __init__(
-        self,
-        network: ResNet,
-        settings: LearnerConfig,
-        device: str = "auto",
-        precision: str = "auto",
+        self, network: ResNet, settings: LearnerConfig, inference: InferenceConfig
     ) -> None:
         self.settings = settings
-        self.device = torch.device(resolve_device(device))
+        self.device = torch.device(resolve_device(inference.device))
         self.network = network.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.ema_network = copy.deepcopy(network) if settings.ema_decay else network
         """The network that plays: the EMA of the weights, or the network itself."""
         self.step = 0
-        bfloat16 = resolve_precision(precision, self.device.type) == "bfloat16"
+        bfloat16 = resolve_precision(inference.precision, self.device.type) == "bfloat16"
         self._objective = Objective(self.network, settings, bfloat16, self.records)
         self._optimizers = self._make_optimizers()
 

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import torch
 
-from alphazero.config.schema import NetworkConfig, RatePoint
+from alphazero.config.schema import InferenceConfig, NetworkConfig, RatePoint
 from alphazero.network.resnet import ResNet
 from alphazero.training.data.batch import Batch, Target
 from alphazero.training.learning.learner import Learner
@@ -63,8 +63,9 @@ def make_learner(
     **changes: object,
 ) -> Learner:
     """A learner on the CPU, in float32 and without momentum unless told otherwise."""
+    inference = InferenceConfig(device="cpu", precision=precision)
     network = make_network(seed, settings)
-    learner = Learner(network, dataclasses.replace(PLAIN, **changes), "cpu", precision=precision)
+    learner = Learner(network, dataclasses.replace(PLAIN, **changes), inference)
     for optimizer in learner._optimizers:
         for group in optimizer.param_groups:
             if "momentum" in group:

@@ -20,7 +20,7 @@ from dataclasses import replace
 sys.path.insert(0, sys.argv[1])
 import torch
 from helpers.runs.learners import NETWORK, PLAIN, make_batch, make_network, with_targets
-from alphazero.config.schema import RatePoint
+from alphazero.config.schema import InferenceConfig, RatePoint
 from alphazero.training.learning.learner import Learner
 from alphazero.training.learning.data_parallel import SharedLearner, join_group
 
@@ -35,7 +35,8 @@ batches = [make_batch(16, seed) for seed in range(5)]
 if HEADS:
     batches = [with_targets(batch, seed) for seed, batch in enumerate(batches)]
 def learner(kind, *group):
-    return kind(make_network(settings=NETWORK), SETTINGS, "cpu", "float32", *group)
+    inference = InferenceConfig(device="cpu", precision="float32")
+    return kind(make_network(settings=NETWORK), SETTINGS, inference, *group)
 group = join_group()
 shared = learner(SharedLearner, group)
 if group.rank:

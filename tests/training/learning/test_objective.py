@@ -9,7 +9,7 @@ import torch
 from helpers.runs.learners import NETWORK, PLAIN, make_batch, make_network, with_targets
 from torch import Tensor, nn
 
-from alphazero.config.schema import AUXILIARY_HEADS
+from alphazero.config.schema import AUXILIARY_HEADS, InferenceConfig
 from alphazero.training.learning.learner import Learner
 from alphazero.training.learning.objective import Objective
 
@@ -85,7 +85,7 @@ def test_a_gpu_learns_as_the_processor_does(optimizer: str):
     """
     settings = dataclasses.replace(PLAIN, optimizer=optimizer, ema_decay=0.9)
     learners = [
-        Learner(make_network(settings=HEADS), settings, device, "float32")
+        Learner(make_network(settings=HEADS), settings, InferenceConfig("auto", device, "float32"))
         for device in ("cpu", "cuda")
     ]
     for step in range(6):
