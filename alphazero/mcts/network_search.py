@@ -136,16 +136,6 @@ class NetworkSearch(TreeSearch):
         return np.concatenate([self._evaluate(planes[at : at + self.rows])[1] for at in batches])
 
     @property
-    def kept_visits(self) -> int:
-        """Earlier visits at the roots of exploring searches, kept with the subtree."""
-        return int(self.trees.slots["kept_visits"].sum())
-
-    @property
-    def new_visits(self) -> int:
-        """Simulations of exploring searches, run so far."""
-        return int(self.trees.slots["new_visits"].sum())
-
-    @property
     def cache_hits(self) -> tuple[int, int]:
         """Lookups in the evaluation cache, and hits."""
         return int(self._cache.counts[0]), int(self._cache.counts[1])

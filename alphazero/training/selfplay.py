@@ -56,14 +56,15 @@ class SelfPlayStats:
 
     def add(self, search: NetworkSearch) -> None:
         self.simulations += search.simulations
-        self.refused += int(search.trees.slots["refused"].sum())
+        slots = search.trees.slots
+        self.refused += int(slots["refused"].sum())
         self.evaluations += search.evaluations
         self.batch_capacity += search.batches * search.rows
         cache_lookups, cache_found = search.cache_hits
         self.cache_lookups += cache_lookups
         self.cache_found += cache_found
-        self.kept_visits += search.kept_visits
-        self.new_visits += search.new_visits
+        self.kept_visits += int(slots["kept_visits"].sum())
+        self.new_visits += int(slots["new_visits"].sum())
         self.seconds_evaluating += search.seconds_evaluating
 
     def __add__(self, other: "SelfPlayStats") -> "SelfPlayStats":

@@ -123,7 +123,7 @@ CASES: dict[str, Case] = {
     "search.c_puct": ("3.5", lambda p: p.selection.c_puct, 3.5, ()),
     "search.c_puct_base": ("90", lambda p: p.selection.c_puct_base, 90, ()),
     "search.fpu_reduction": ("0.5", lambda p: p.selection.fpu_reduction, 0.5, ()),
-    "search.reuse_tree": ("false", lambda p: p.search.kept_visits > 0, False, ()),
+    "search.reuse_tree": ("false", lambda p: any(p.search.trees.slots["kept_visits"]), False, ()),
     "search.mcts_solver": ("true", lambda p: p.selection.mcts_solver, True, ()),
     "search.transpositions": ("always", lambda p: has_graphs(p.search.trees), True, ()),
     "search.leaf_symmetry": ("average", lambda p: type(p.search.evaluator), SymmetricEvaluator, ()),

@@ -94,6 +94,12 @@ def search_all(search: NetworkSearch, slots: Int64Array) -> None:
     search.pop_finished()
 
 
+def work_of(search: NetworkSearch) -> SelfPlayStats:
+    work = SelfPlayStats()
+    work.add(search)
+    return work
+
+
 def test_simulations_that_a_solved_root_saves_are_not_counted():
     """The player to move wins at once."""
     settings = search_config(simulations=50, mcts_solver=True)
@@ -102,7 +108,7 @@ def test_simulations_that_a_solved_root_saves_are_not_counted():
     slots = np.array([0])
     search.reset(slots, TIC_TAC_TOE.from_moves(["a1", "b1", "a2", "b2"])[None])
     search_all(search, slots)
-    assert 0 < search.new_visits == search.simulations < 50
+    assert 0 < work_of(search).new_visits == search.simulations < 50
 
 
 @pytest.mark.parametrize(("explore", "keep"), [(True, True), (True, False), (False, True)])
@@ -116,16 +122,16 @@ def test_visits_that_a_tree_kept_are_counted_at_the_next_exploring_search(
     slots = np.array([0])
     search.reset(slots, TIC_TAC_TOE.initial_state()[None])
     search_all(search, slots)
-    assert (search.kept_visits, search.new_visits) == (0, 50 * explore)
+    work = work_of(search)
+    assert (work.kept_visits, work.new_visits) == (0, 50 * explore)
     visits = statistics(search, slots).visits[0]
     action = int(visits.argmax())
     search.advance(slots, np.array([action]))
     search_all(search, slots)
     expected = int(visits[action]) - 1 if explore and keep else 0
     assert visits[action] > 3
-    assert (search.kept_visits, search.new_visits) == (expected, 100 * explore)
-    work = SelfPlayStats()
-    work.add(search)
+    work = work_of(search)
+    assert (work.kept_visits, work.new_visits) == (expected, 100 * explore)
     assert work.kept_share == (expected / (expected + 100) if explore else 0)
 
 
