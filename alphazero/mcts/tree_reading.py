@@ -21,11 +21,6 @@ class Proof(NamedTuple):
     """moves of both sides until the end: an upper bound for the winner; meaningless in a draw"""
 
 
-def root_network_value(search: TreeSearch, slot: int) -> float:
-    """Return the evaluator's value of a root (exact if solved), for its player."""
-    return float(search.trees.nodes["value"][slot, 0])
-
-
 def principal_variation(search: TreeSearch, slot: int, action: int, length: int = 8) -> list[int]:
     """Return the most visited line that starts with `action`, of at most `length` moves."""
     trees, line = search.trees, [action]

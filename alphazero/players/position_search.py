@@ -10,7 +10,7 @@ from alphazero.errors import GameError, PlayerError
 from alphazero.games.game import ONGOING, OUTCOME, Game, State
 from alphazero.games.registry import write_game
 from alphazero.mcts.network_search import NetworkSearch
-from alphazero.mcts.tree_reading import Proof, principal_variation, proof_of, root_network_value
+from alphazero.mcts.tree_reading import Proof, principal_variation, proof_of
 from alphazero.players.budget import budget_of
 from alphazero.players.end_prediction import NO_PREDICTION, EndPrediction, predict_end
 from alphazero.players.search_player import SearchPlayer
@@ -145,7 +145,7 @@ def read_result(
         game,
         state.copy(),
         float(roots.values[0]),
-        root_network_value(search, slot) if has_network_value else None,
+        float(search.trees.nodes["value"][slot, 0]) if has_network_value else None,
         sum(candidate.visits for candidate in candidates),
         candidates,
         end,

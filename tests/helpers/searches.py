@@ -15,7 +15,7 @@ from alphazero.mcts.kernels.root import Exploration, RootStatistics
 from alphazero.mcts.kernels.tree import EDGE, Trees
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.search import TreeSearch
-from alphazero.mcts.tree_reading import created_edges, principal_variation, root_network_value
+from alphazero.mcts.tree_reading import created_edges, principal_variation
 from alphazero.utils.arrays import Float32Array, Int64Array, RecordArray
 from helpers.reference.search import PlainSearch
 from helpers.settings import search_config
@@ -181,7 +181,6 @@ def assert_same_tree(search: NetworkSearch, slot: int, twin: PlainSearch) -> Non
         else:
             assert math.isnan(roots.action_values[0, action])
     assert roots.values[0] == pytest.approx(twin.root_value())
-    assert root_network_value(search, slot) == pytest.approx(root.value)
 
 
 GUARD = 64

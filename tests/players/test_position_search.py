@@ -9,7 +9,6 @@ from helpers.searches import statistics
 import alphazero
 from alphazero.errors import AlphaZeroError, GameError, PlayerError
 from alphazero.games import make_game
-from alphazero.mcts.tree_reading import root_network_value
 from alphazero.players.registry import parse_player
 from alphazero.players.search_player import SearchPlayer
 
@@ -26,7 +25,7 @@ def test_a_search_reports_what_the_players_search_has_found(player):
     roots = statistics(searcher.search)
     assert result.simulations == 120
     assert result.value == roots.values[0]
-    assert result.network_value == root_network_value(searcher.search, 0)
+    assert result.network_value == searcher.search.trees.nodes["value"][0, 0]
     assert {candidate.action for candidate in result.candidates} == set(range(7))
     assert result.candidates[0].action == result.action
     visits = [candidate.visits for candidate in result.candidates]
