@@ -82,7 +82,7 @@ class LevelSpec(PlayerSpec):
 
     @property
     def player_hash(self) -> str:
-        return self.own.player_hash
+        return self.own.checkpoint.player_hash
 
     def _create(self, game: Game, num_games: int, rng: Rng, budget: Budget) -> Player:  # noqa: ARG002
         return self.own.create(num_games, leaves=1, level=self.settings, rng=rng)
@@ -224,7 +224,8 @@ def measure(path: Path, options: argparse.Namespace) -> None:
         f"Bradley-Terry ratings from {len(tournament.results):,} games; random has "
         f"{rows['random'].elo:+z.0f}; written by scripts/measure_levels.py"
     )
-    save_levels(levels_file(saved.path), table, saved.game, saved.player_hash, about)
+    player_hash = saved.checkpoint.player_hash
+    save_levels(levels_file(saved.path), table, saved.game, player_hash, about)
     print("\n".join(describe_levels(table)))
     outside = [
         f"level {level.number} scores {level.score:.1%}"

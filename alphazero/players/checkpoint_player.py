@@ -141,11 +141,6 @@ class CheckpointPlayer:
         evaluator = make_evaluator(self.checkpoint.network(game), InferenceConfig())
         return dataclasses.replace(self, game=game, evaluator=evaluator)
 
-    @property
-    def player_hash(self) -> str:
-        """The first 16 hex digits of the SHA-256 of the file that it was loaded from."""
-        return self.checkpoint.player_hash
-
     @functools.cached_property
     def levels(self) -> LevelTable:
         """The levels for people: the measured ones beside the checkpoint, else the default.
@@ -153,7 +148,7 @@ class CheckpointPlayer:
         Raises PlayerError for a file of levels that cannot be read.
         """
         trained = self.checkpoint.game
-        table = load_levels(levels_file(self.path), trained, self.player_hash)
+        table = load_levels(levels_file(self.path), trained, self.checkpoint.player_hash)
         if table is None:
             return default_levels(self.settings.simulations)
         if self.game == trained:
@@ -197,7 +192,8 @@ def save_grades(saved: CheckpointPlayer, grades: Sequence[str], path: Path) -> N
     """
     details = saved.checkpoint.details | {"grades": list(grades)}
     digest = save_checkpoint(path, dataclasses.replace(saved.checkpoint, details=details))
-    copy_levels(saved.path, saved.player_hash, path, digest[: len(saved.player_hash)])
+    player_hash = saved.checkpoint.player_hash
+    copy_levels(saved.path, player_hash, path, digest[: len(player_hash)])
 
 
 def describe_game(checkpoint: Checkpoint) -> str:

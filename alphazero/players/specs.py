@@ -86,7 +86,7 @@ class PlayerSpec(ABC):
     @property
     def player_hash(self) -> str:
         """The first 16 hex digits of a checkpoint's SHA-256; empty for other players."""
-        return self.saved.player_hash if self.saved else ""
+        return self.saved.checkpoint.player_hash if self.saved else ""
 
     @property
     def budget(self) -> Budget:

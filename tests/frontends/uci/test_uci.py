@@ -325,7 +325,8 @@ def test_the_strength_is_limited_to_the_level_with_the_nearest_rating(tmp_path):
         dataclasses.replace(level, elo=100.0 * level.number, elo_low=0.0, elo_high=0.0)
         for level in default_levels(8).levels
     )
-    save_levels(levels_file(path), LevelTable(levels, "random"), saved.game, saved.player_hash, "")
+    table, player_hash = LevelTable(levels, "random"), saved.checkpoint.player_hash
+    save_levels(levels_file(path), table, saved.game, player_hash, "")
     limit = "setoption name UCI_LimitStrength value"
     session = UciTalk(str(path)).session
     session._answer(["uci"])
