@@ -22,9 +22,9 @@ from alphazero.games.game import ONGOING, Game, value_of, win_rate
 from alphazero.players.registry import agree_on_game, parse_player
 from alphazero.players.specs import Agent, AgentFunction, PlayerSpec
 from alphazero.records.game_record import GameRecord, Pairing
-from alphazero.records.jsonl import load_games, save_games
+from alphazero.records.jsonl import load_games, to_lines
 from alphazero.records.played_game import PlayedGame
-from alphazero.utils.files import check_writable, path_errors, printable
+from alphazero.utils.files import check_writable, path_errors, printable, write_atomic
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Progress, no_progress
 from alphazero.utils.shared_files import refuse
@@ -153,7 +153,7 @@ class Tournament:
     def _save(self) -> None:
         """Save the games that are new, if there are any and games are kept."""
         if self._file and len(self.played) > self._saved:
-            save_games(self._file, self.played)
+            write_atomic(self._file, to_lines(self.played))
             self._saved = len(self.played)
 
     def _missing_pairs(self, first: int, second: int) -> list[int]:

@@ -15,7 +15,7 @@ from alphazero.games.game import ONGOING, Game
 from alphazero.games.pieces import PieceGame
 from alphazero.games.registry import write_game
 from alphazero.records.game_record import GameRecord
-from alphazero.records.jsonl import holds_games, load_games, read_lines, to_lines
+from alphazero.records.jsonl import BEGINNING, load_games, read_lines, to_lines
 from alphazero.records.pgn import PgnGame, from_pgn, is_position, read_pgn, read_position, to_pgn
 from alphazero.records.played_game import PlayedGame, first_state
 from alphazero.records.sgf import SIZE_LIMIT, MainLine, number_of, read_collection, read_main_line
@@ -30,7 +30,7 @@ from alphazero.utils.files import (
     read_limited,
     write_atomic,
 )
-from alphazero.utils.shared_files import MAX_WARNINGS, Item, read_each, warn
+from alphazero.utils.shared_files import MAX_WARNINGS, Item, read_each, starts_with, warn
 
 SGF, PGN = ".sgf", ".pgn"
 POSITIONS: Final = ".epd", ".fen"
@@ -118,7 +118,7 @@ def save_records(
 
 def holds_played(path: Path) -> bool:
     """Whether `path` is a file of games."""
-    return _suffix(path) in (SGF, PGN) or holds_games(path)
+    return _suffix(path) in (SGF, PGN) or starts_with(path, BEGINNING)
 
 
 def load_played(path: Path, warn: Callable[[str], object] = warn) -> list[PlayedGame]:

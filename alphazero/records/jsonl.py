@@ -21,8 +21,8 @@ from alphazero.games.registry import read_game
 from alphazero.games.results import SCORES
 from alphazero.records.played_game import FORMAT, PlayedGame, first_state
 from alphazero.utils.checked_json import field, parse_object
-from alphazero.utils.files import printable, read_limited, write_atomic
-from alphazero.utils.shared_files import read_each, starts_with, warn
+from alphazero.utils.files import printable, read_limited
+from alphazero.utils.shared_files import read_each, warn
 
 BEGINNING: Final = b'{"format": "alphazero-game"'
 """The beginning of every line, by which such a file is recognised."""
@@ -32,19 +32,9 @@ _SIZE_LIMIT: Final = 1 << 28
 _LINE_LIMIT: Final = 1 << 20
 
 
-def save_games(path: Path, games: Iterable[PlayedGame]) -> None:
-    """Write games to `path`, replacing it; raise RunError if it cannot be written."""
-    write_atomic(path, to_lines(games))
-
-
 def to_lines(games: Iterable[PlayedGame]) -> bytes:
     """Return the content of a file of games."""
     return "".join(game.to_line() + "\n" for game in games).encode()
-
-
-def holds_games(path: Path) -> bool:
-    """Whether `path` is a file of JSON lines of games, by its beginning."""
-    return starts_with(path, BEGINNING)
 
 
 def load_games(path: Path, warn: Callable[[str], object] = warn) -> list[PlayedGame]:

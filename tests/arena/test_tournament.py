@@ -19,7 +19,7 @@ from alphazero.errors import AlphaZeroError, PlayerError, RunError
 from alphazero.games.game import value_of
 from alphazero.players.registry import parse_player
 from alphazero.players.specs import PlayerSpec
-from alphazero.records.jsonl import load_games, save_games
+from alphazero.records.jsonl import load_games, to_lines
 from alphazero.records.played_game import PlayedGame
 
 
@@ -143,7 +143,7 @@ def test_games_are_saved_while_others_are_played(tmp_path):
 def test_half_a_pair_is_played_again(tmp_path):
     contest = tournament(THREE[:2], folder=tmp_path)
     play(contest)
-    save_games(tmp_path / GAMES_FILE, contest.played[:-1])
+    (tmp_path / GAMES_FILE).write_bytes(to_lines(contest.played[:-1]))
     assert tournament(THREE[:2], folder=tmp_path).missing == 2
 
 

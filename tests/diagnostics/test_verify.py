@@ -21,7 +21,7 @@ from alphazero.diagnostics import verify
 from alphazero.games import make_game
 from alphazero.games.registry import read_game
 from alphazero.network.checkpoint import load_checkpoint
-from alphazero.records.jsonl import save_games
+from alphazero.records.jsonl import to_lines
 from alphazero.records.played_game import PlayedGame
 from alphazero.training.loop import resume, train
 from alphazero.training.manifest import digest_of
@@ -130,7 +130,8 @@ def test_sample_games_as_json_lines_are_replayed(run, capsys):
     path = run / "games/gate-000002.jsonl"
     game = make_game("tic_tac_toe")
     records = random_records(game, 3)
-    save_games(path, [PlayedGame.of(game, record, ("challenger", "best")) for record in records])
+    games = [PlayedGame.of(game, record, ("challenger", "best")) for record in records]
+    path.write_bytes(to_lines(games))
     main(["check", str(run)])
     (before,) = re.findall(r"(\d+) files of sample games: .*", capsys.readouterr().out)
     assert int(before) == 1 + len(list((run / "games").glob("*.sgf")))
@@ -150,7 +151,7 @@ def test_sample_games_of_another_game_are_named(name: str, run, capsys):
     path = run / "games/gate-000002.jsonl"
     games = [make_game("tic_tac_toe"), read_game(name)]
     records = [random_records(game, 1)[0] for game in games]
-    save_games(path, map(PlayedGame.of, games, records, [("challenger", "best")] * 2))
+    path.write_bytes(to_lines(map(PlayedGame.of, games, records, [("challenger", "best")] * 2)))
     (line,) = faults_of(run, capsys)
     assert line == f"{path}: game 2 is of {name}, but the run's game is tic_tac_toe"
 

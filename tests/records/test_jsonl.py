@@ -16,8 +16,8 @@ from alphazero.errors import AlphaZeroError, GameError, PlayerError, RunError
 from alphazero.frontends.terminal.replay_viewer import PROMPT, replay
 from alphazero.games import Game, game_names, make_game
 from alphazero.games.registry import read_game, write_game
-from alphazero.records.game_files import load_played, save_played
-from alphazero.records.jsonl import BEGINNING, holds_games, load_games, save_games
+from alphazero.records.game_files import holds_played, load_played, save_played
+from alphazero.records.jsonl import BEGINNING, load_games, to_lines
 from alphazero.records.played_game import PlayedGame
 from alphazero.utils.shared_files import refuse
 
@@ -34,9 +34,8 @@ def played(moves: str, game: Game = TIC_TAC_TOE, **more: Any) -> PlayedGame:
 def path(tmp_path) -> Path:
     """A file of three games."""
     path = tmp_path / "games.jsonl"
-    save_games(
-        path, [played(WON), played(DRAWN), played("a1", outcome=-1, resigned=True, opening=0)]
-    )
+    games = [played(WON), played(DRAWN), played("a1", outcome=-1, resigned=True, opening=0)]
+    path.write_bytes(to_lines(games))
     return path
 
 
@@ -47,7 +46,7 @@ def test_games_are_read_as_they_were_written(tmp_path):
         game = make_game(name)
         plain = played_game(game, random_actions(game, rng))
         games += [plain, dataclasses.replace(plain, player_hashes=("1a", ""), opening=3)]
-    save_games(tmp_path / "games", games)
+    (tmp_path / "games").write_bytes(to_lines(games))
     assert load_games(tmp_path / "games") == games
     assert all(
         line.startswith(BEGINNING) for line in (tmp_path / "games").read_bytes().splitlines()
@@ -80,10 +79,10 @@ def test_a_last_line_that_is_cut_off_costs_only_itself(path, capsys):
 
 
 def test_a_file_of_games_is_recognised_by_its_beginning(path, tmp_path):
-    assert holds_games(path)
+    assert holds_played(path)
     (tmp_path / "other").write_text('{"format": "another"}\n')
     for other in ("other", "missing", "nul\0", "a" * 300, "."):
-        assert not holds_games(tmp_path / other)
+        assert not holds_played(tmp_path / other)
 
 
 # --- what is no game -----------------------------------------------------------------------------
@@ -132,7 +131,7 @@ def test_a_line_that_is_no_game_is_named_and_costs_only_itself(
         line = json.dumps(content).encode()
     sound, warnings = played(WON), list[str]()
     path.write_bytes(b"\xef\xbb\xbf" + sound.to_line().encode() + b"\r\n\n" + line + b"\n")
-    assert holds_games(path)
+    assert holds_played(path)
     assert load_games(path, warnings.append) == [sound]
     (warning,) = warnings
     assert warning.startswith(f"left out: {path}:3: ")
