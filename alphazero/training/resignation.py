@@ -8,6 +8,7 @@ below v_resign.
 Letters: T moves of a game.
 """
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
@@ -59,7 +60,6 @@ def resign_threshold(records: Iterable[GameRecord]) -> float:
     As the threshold rises, its effect on a game changes just above each new minimum of the
     best values: from there on, that move ends the game.
     """
-    false_positives, ceiling = RESIGN_FALSE_POSITIVES, RESIGN_THRESHOLD_MAX
     steps: list[tuple[float, int, int]] = []
     for record in records:
         later_resigned = later_wrong = 0
@@ -67,17 +67,15 @@ def resign_threshold(records: Iterable[GameRecord]) -> float:
             wrong = int(_is_wrong(record.outcome, ply))
             steps.append((float(record.best_values[ply]), 1 - later_resigned, wrong - later_wrong))
             later_resigned, later_wrong = 1, wrong
-    steps.sort()
+    steps = sorted(step for step in steps if step[0] < RESIGN_THRESHOLD_MAX)
+    steps.append((RESIGN_THRESHOLD_MAX, 0, 0))
     best, resigned, mistaken = NEVER_RESIGN, 0, 0
-    for index, (value, more_resigned, more_wrong) in enumerate(steps):
-        if value >= ceiling:
-            break
+    for (value, more_resigned, more_wrong), (end, *_) in itertools.pairwise(steps):
         resigned += more_resigned
         mistaken += more_wrong
         # All thresholds above this value, up to the next one, have the same effect.
-        end = min(steps[index + 1][0] if index + 1 < len(steps) else ceiling, ceiling)
-        enough = resigned * false_positives >= 1
-        if end > value and enough and mistaken < false_positives * resigned:
+        allowed = RESIGN_FALSE_POSITIVES * resigned
+        if end > value and allowed >= 1 and mistaken < allowed:
             best = end
     return best
 
