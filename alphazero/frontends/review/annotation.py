@@ -14,9 +14,6 @@ from alphazero.records.played_game import PlayedGame, Variation
 from alphazero.records.sgf_export import value_comment, value_in
 from alphazero.utils.files import printable
 
-MARKS: Final = {Judgement.INACCURACY: "?! ", Judgement.MISTAKE: "? ", Judgement.BLUNDER: "?? "}
-"""Annotations before the comments; in SGF they are properties."""
-
 SEPARATOR: Final = " // "
 """Stands between our comment and that of the file."""
 
@@ -49,7 +46,8 @@ def annotated(
         state = states[index]
         ours = value_comment(before.value) + _describe(played.game, state, before, move)
         comment = SEPARATOR.join(filter(None, (ours, own_comment(comments[index]))))
-        comments[index] = MARKS.get(move.judgement, "") + comment
+        # In SGF, the sign before a comment becomes a property.
+        comments[index] = " ".join(filter(None, (move.judgement.sign, comment)))
         better = Variation(index, before.line)
         if move.judgement.is_bad and better.actions and better not in variations:
             variations.append(better)
