@@ -15,8 +15,8 @@ from alphazero.diagnostics.benchmark import Benchmark, SelfPlayBenchmark, time_m
 from alphazero.games.game import Game
 from alphazero.network.inference.backend import num_selfplay_threads, num_threads
 from alphazero.players.base import Player
-from alphazero.players.random_player import RandomPlayer
 from alphazero.players.search_player import SearchPlayer
+from alphazero.players.sequential_player import RandomPlayer
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.records.played_game import PlayedGame
 from alphazero.training.data.game_shard import GameBatch

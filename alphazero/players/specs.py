@@ -156,7 +156,7 @@ class RandomSpec(PlayerSpec):
     """Random legal moves."""
 
     def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
-        from alphazero.players.random_player import RandomPlayer
+        from alphazero.players.sequential_player import RandomPlayer
 
         return RandomPlayer(game, num_games, rng)
 

@@ -27,8 +27,8 @@ from alphazero.mcts.kernels.root import Exploration
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players import search_player as player_module
 from alphazero.players.base import Forfeit, Player
-from alphazero.players.random_player import RandomPlayer
 from alphazero.players.search_player import SearchPlayer
+from alphazero.players.sequential_player import RandomPlayer
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.utils.jit import kernel
 

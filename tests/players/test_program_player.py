@@ -25,8 +25,8 @@ from alphazero.players.gomocup_player import GomocupPlayer
 from alphazero.players.gtp_player import GtpPlayer
 from alphazero.players.program_player import ProgramGame
 from alphazero.players.program_process import GTP, UCI, ProgramProcess, read_command
-from alphazero.players.random_player import RandomPlayer
 from alphazero.players.registry import parse_player
+from alphazero.players.sequential_player import RandomPlayer
 from alphazero.players.uci_player import UciPlayer
 from alphazero.records.game_record import GameRecord
 from alphazero.records.jsonl import load_games

@@ -17,9 +17,9 @@ from alphazero.mcts.evaluator import FixedBatches, SymmetricEvaluator
 from alphazero.players import registry
 from alphazero.players.base import Player
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH
-from alphazero.players.random_player import RandomPlayer
 from alphazero.players.registry import common_game, parse_player
 from alphazero.players.search_player import SearchPlayer
+from alphazero.players.sequential_player import RandomPlayer
 from alphazero.records.game_record import Pairing
 
 SHIPPED = "tic_tac_toe"

@@ -12,7 +12,7 @@ from alphazero.games import State, make_game
 from alphazero.games.game import LAST
 from alphazero.games.line_games import CELLS
 from alphazero.players.base import Player
-from alphazero.players.random_player import RandomPlayer
+from alphazero.players.sequential_player import RandomPlayer
 from alphazero.solvers.exhaustive import ILLEGAL, SolvedPositions, solve_all_positions
 
 EMPTY = 9 * "."
