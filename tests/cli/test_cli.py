@@ -494,7 +494,9 @@ def test_a_mistake_is_one_line(only_line, words: str, message: str):
 
 
 def test_grading_a_game_too_large_to_solve_is_one_line(tmp_path, monkeypatch, only_line):
-    player = saved_player(tmp_path / "gomoku.safetensors", "gomoku")
+    large = saved_player(tmp_path / "large.safetensors", "gomoku")
+    assert "225 moves: too many to solve it whole" in only_line("grade", large)
+    player = saved_player(tmp_path / "gomoku.safetensors", "gomoku:rows=8,columns=8")
     monkeypatch.setattr(
         solved_positions,
         "solve_all_positions",
