@@ -144,13 +144,14 @@ class SelfPlayBenchmark(SelfPlayGames):
 
         A large network needs longer for one step of each: after twice the time no round begins.
         """
-        length, end = seconds / (2 * ROUNDS), time.perf_counter() + 2 * seconds
+        length, end = seconds / (2 * ROUNDS), 0.0
         batch_sizes = [search.rows for search in self.searches]
         evaluated, seconds_alone, played, before = 0, 0.0, Played(), SelfPlayStats()
         for number in range(ROUNDS + 1):
             if number == 1:
                 # The first round compiles and warms up: it does not count.
                 evaluated, seconds_alone, played, before = 0, 0.0, Played(), self.stats()
+                end = time.perf_counter() + 2 * seconds
             positions, spent = time_network(self.game, self.selfplay_evaluator, batch_sizes, length)
             evaluated, seconds_alone = evaluated + positions, seconds_alone + spent
             played += self.play(length)

@@ -387,7 +387,7 @@ def test_a_gpu_has_two_threads_and_more_for_many_games_or_large_boards(monkeypat
     large = Config(GameConfig("connect_four"), selfplay=selfplay_config(parallel_games=4096))
     assert backend.num_threads(large, 40, 16) == 2, "a gate has fewer games than self-play"
     chosen = dataclasses.replace(large, run=dataclasses.replace(large.run, threads=1))
-    assert backend.num_selfplay_threads(chosen, 1) == 1, "as the user says"
+    assert backend.num_selfplay_threads(chosen, 16) == 1, "as the user says"
 
 
 @pytest.mark.parametrize(("size", "threads"), [(8, 1), (10**6, 3)])

@@ -25,7 +25,8 @@ def test_a_search_reports_what_the_players_search_has_found(player):
     roots = statistics(searcher.search)
     assert result.simulations == 120
     assert result.value == roots.values[0]
-    assert result.network_value == searcher.search.trees.nodes["value"][0, 0]
+    (value,) = searcher.search.evaluate_states(state[None])
+    assert result.network_value == pytest.approx(value, abs=1e-6)
     assert {candidate.action for candidate in result.candidates} == set(range(7))
     assert result.candidates[0].action == result.action
     visits = [candidate.visits for candidate in result.candidates]

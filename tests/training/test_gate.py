@@ -119,7 +119,7 @@ def test_the_default_gate_errs_and_costs_as_its_keys_say(elo: float, passing: fl
 
 
 @pytest.mark.parametrize("games", [0, 4, 34])
-def test_a_gate_without_afirst_part_has_all_its_games(games: int):
+def test_a_gate_without_a_first_part_has_all_its_games(games: int):
     assert expected_games(GateConfig(games=games)) == games
 
 

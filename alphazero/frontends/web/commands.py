@@ -201,7 +201,9 @@ COMMANDS: Final[dict[str, Prepare]] = {
     ),
     "sides": _sides,
     "new": _new,
-    "resign": lambda session, _: session.resign,
+    "resign": lambda session, fields: partial(
+        session.resign, fields.integer("player", 0, 1) if fields.has("player") else None
+    ),
     "hint": lambda session, _: session.hint,
     "analyze": _analyze,
     "territory": lambda session, fields: partial(session.show_territory, fields.boolean("on")),

@@ -110,12 +110,6 @@ class WebSession:
         return [index for index, side in enumerate(self.sides) if side.player is None]
 
     @property
-    def is_resigned(self) -> bool:
-        """Whether the line ends as by the command `resign` there."""
-        end = self.game_tree.line[-1]
-        return end.loser == self._resigner(end) and not end.forfeit_reason
-
-    @property
     def is_turned(self) -> bool:
         """Whether the board of a game of pieces is seen from the second side: a lone user's."""
         return self.game.is_turned and (self._user_sides == [1]) != self.is_flipped
@@ -188,16 +182,14 @@ class WebSession:
         self._set_tree(GameTree(game))
         self._refresh()
 
-    def resign(self) -> None:
-        """Resign for the only user side, else for the player to move."""
+    def resign(self, player: int | None = None) -> None:
+        """Resign for `player`, by default for the only user side, else for who is to move."""
         if self.game_tree.is_over:
             raise GameError("the game is already over")
-        self.game_tree.resign(self._resigner(self.game_tree.current))
-        self._refresh()
-
-    def _resigner(self, node: GameNode) -> int:
         users = self._user_sides
-        return users[0] if len(users) == 1 else to_play(node.state)
+        usual = users[0] if len(users) == 1 else self.game_tree.to_play
+        self.game_tree.resign(usual if player is None else player)
+        self._refresh()
 
     def hint(self) -> None:
         """Run the analysis player once, with its default budget."""

@@ -64,7 +64,7 @@ def looks_as_pictures_can_draw_it(games: RandomGames) -> None:
     """Two sides have names; the board has a style and a material that pictures know."""
     game = games.game
     sides = game.side_names
-    if not (isinstance(sides, tuple) and [*map(type, sides)] == [str, str]):
+    if not (isinstance(sides, tuple | list) and [*map(type, sides)] == [str, str]):
         raise Fault(f"side_names is {sides!r}; expected two texts")
     for name, kind in ("board_style", BoardStyle), ("material", Material):
         if not isinstance(value := getattr(game, name), kind):

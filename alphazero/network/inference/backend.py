@@ -138,13 +138,15 @@ def num_selfplay_threads(config: Config, cores: int) -> int:
 
 
 def num_threads(config: Config, games: int, cores: int) -> int:
-    """Return the number of threads that play `games` at once: one per core; on a GPU 2 or more.
+    """Return the number of threads that play `games` at once: one per core.
 
-    Two take turns: while one waits for the GPU, the other grows its trees; the GPU never waits. On
-    a GPU, too, `run.threads` are as many as it says.
+    On a GPU `run.threads`, or by default 2 or more: while one waits for the GPU, the other grows
+    its trees, and the GPU never waits.
     """
-    if config.run.threads or resolve_device(config.inference.device) == "cpu":
+    if resolve_device(config.inference.device) == "cpu":
         return cores
+    if config.run.threads:
+        return config.run.threads
     shape = make_game(config.game.name, **config.game.options).observation_shape
     numbers = games * math.prod(shape)
     return max(min(cores, numbers // NUMBERS_PER_GPU_THREAD), 2)

@@ -452,7 +452,6 @@ def test_in_a_lost_session_a_player_thinks_on(visit, served):
 def test_a_lost_game_whose_player_is_gone_goes_on_without_it(visit, served, monkeypatch):
     page = visit("tic_tac_toe", RANDOM, PERSON, excused="status of 40")  # 400 and 404
     ply(page, 1)
-    page.get_by_role("button", name="Pause").click()
     catalog, moves = served.manager.catalog, page.locator("#moves button").all_inner_texts()
     others = {name: player for name, player in catalog.players.items() if name != "random"}
     monkeypatch.setattr(catalog, "players", others)

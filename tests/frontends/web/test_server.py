@@ -327,7 +327,7 @@ def test_another_program_plays_a_side(fault: str, message: str):
         page.do("move", action=8)
         view = page.wait(lambda view: view["ply"] == 4 or view["over"] or view["message"])
         assert (view["status"] == "O resigned: X wins") == (fault == "resign")
-        assert not view["resigned"], "not by the person"
+        assert view["resigned"] == (1 if fault == "resign" else None)
         assert message in view["message"]
         assert bool(view["message"]) == bool(message)
 
@@ -390,13 +390,13 @@ def test_a_person_resigns_there_only_and_takes_it_back(served):
         (first,) = page.wait(lambda view: view["ply"] == 1)["moves"]
         view = page.do("resign")
         assert (view["over"], view["status"]) == (True, "O resigned: X wins")
-        assert view["resigned"]
+        assert view["resigned"] == 1
         text = page.saved("json")
         played = read_line(text.encode())
         assert (played.resigned, played.outcome) == (True, 1)
         assert from_sgf(read_sgf(page.saved("sgf"))).resigned
         view = page.do("goto", ply=0)
-        assert (view["over"], view["resigned"]) == (False, True)
+        assert (view["over"], view["resigned"]) == (False, 1)
         assert page.saved("json") == text, "it ends the line, wherever one looks"
         page.do("resign")
         assert page.try_to("paste", moves="a1" if first["name"] == "b2" else "b2")[0] == 400
@@ -405,6 +405,8 @@ def test_a_person_resigns_there_only_and_takes_it_back(served):
         assert not read_line(page.saved("json").encode()).resigned
         assert page.do("load", text=text)["status"] == "O resigned: X wins"
         assert page.do("undo")["over"] is False
+        view = page.do("resign", player=0)
+        assert (view["status"], view["resigned"]) == ("X resigned: O wins", 0)
 
 
 @pytest.mark.parametrize(

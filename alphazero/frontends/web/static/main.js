@@ -117,9 +117,10 @@ class Page {
       if (before?.start) await this.send("load", { text: before.start });
       const moves = before?.moves.map(({ name }) => name) ?? [];
       if (moves.length > 0) await this.send("paste", { moves: moves.join(" ") });
-      if (before?.resigned) await this.send("resign");
+      const loser = before?.resigned ?? null;
+      if (loser !== null) await this.send("resign", { player: loser });
       if (before?.ply < moves.length) await this.send("goto", { ply: before.ply });
-      else if (before?.paused === false) await this.send("pause", { on: false });
+      else if (before?.paused === false && !refusal) await this.send("pause", { on: false });
       if (refusal) this.say(refusal);
       this.listen(view.id); // players begin to think, after the moves are replayed
       return true;
