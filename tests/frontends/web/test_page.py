@@ -476,6 +476,7 @@ def test_a_lost_game_waits_until_the_server_has_room_for_it(visit, served, monke
     monkeypatch.undo()
     page.clock.run_for(10_000)
     expect(page.locator("#message")).to_have_text("")
+    ply(page, 2)
     cell(page, "c3").click()
     ply(page, 3)
 
