@@ -89,6 +89,10 @@ def play(page: Any, label: str, then: str = "Your move") -> None:
     expect(page.locator("#status-text")).to_have_text(then)
 
 
+SECOND_CLICKS = """board => board.querySelectorAll(".cells button").forEach(
+    (button) => button.dispatchEvent(new MouseEvent("click", { bubbles: true, detail: 2 })))"""
+
+
 def stones(page: Any, sign: str) -> list[str]:
     """Return the labels of the cells with a stone."""
     named = page.locator(f'#board .cells button[aria-label*=", {sign}"]')
@@ -118,6 +122,9 @@ def test_a_game_is_played_undone_and_begun_anew(stand_in_page, visit):
     page.select_option("#level", "0")
     play(page, "b2")
     play(page, "c3")
+    assert len(stones(page, "O")) == 2
+    page.locator("#board").evaluate(SECOND_CLICKS)
+    assert len(stones(page, "X")) == 2, "the second click of a double click plays nothing"
     play(page, "a1", "You win")
     assert stones(page, "O") == ["a3", "b3"]
     expect(page.locator("#spoken")).to_have_text("Move 5: you play a1. You win")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from helpers.frontends.page import PHONE, Page, cell, expect, paste
+from helpers.frontends.page import PHONE, Page, cell, click_again, expect, paste
 from helpers.frontends.page import expect_ply as ply
 from helpers.frontends.web_client import PERSON, RANDOM, Served, serving
 from helpers.games import CONNECT_FOUR
@@ -402,10 +402,19 @@ def test_several_moves_on_one_cell_are_a_small_choice(visit):
 
 def test_a_double_click_plays_one_move(visit):
     page = visit("connect_four", PERSON, RANDOM)
-    cell(page, "column 1, row 1").dblclick()
+    cell(page, "column 1, row 6").dblclick()
     ply(page, 2)
+    click_again(page)  # slowly, after the answer
     cell(page, "column 4, row 6").click()
     ply(page, 4)
+
+
+def test_two_persons_may_click_one_column_fast(visit):
+    page = visit("connect_four")
+    cell(page, "column 1, row 6").click()
+    ply(page, 1)
+    click_again(page)
+    ply(page, 2)
 
 
 def test_a_browser_that_keeps_nothing_shows_the_page_too(visit):

@@ -100,6 +100,12 @@ def cell(page: Page, label: str) -> Any:
     return page.get_by_role("button", name=re.compile(rf"^{label},"))
 
 
+def click_again(page: Page) -> None:
+    """Click a second time where the mouse is, as the end of a double click."""
+    page.mouse.down(click_count=2)
+    page.mouse.up(click_count=2)
+
+
 def expect_ply(page: Page, moves: int, of: int | None = None) -> None:
     """Wait until the page shows the position after `moves` moves of a line of `of` moves."""
     last = moves if of is None else of

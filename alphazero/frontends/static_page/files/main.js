@@ -20,7 +20,8 @@ class Table {
   constructor(player) {
     this.player = player;
     this.game = makeGame(player.game);
-    this.board = new Board(byId("board"), ([{ action }]) => this.play(action));
+    // The second click of a double click would be one in the next position.
+    this.board = new Board(byId("board"), ([{ action }], { detail }) => detail < 2 && this.play(action));
     this.request = 0;
     this.ready = false;
     this.worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });

@@ -27,12 +27,14 @@ class Page {
     this.view = null;
     /** The line of moves that is shown on the board, or null. */
     this.line = null;
+    /** The ply at which the user moved last. */
+    this.movedAt = undefined;
     /** Promise of the last command: commands run one by one, so that responses keep their order. */
     this.last = Promise.resolve();
 
     const goTo = (ply) => this.goTo(ply);
     const send = (name, body) => this.send(name, body);
-    this.board = new Board(byId("board"), (actions) => this.play(actions));
+    this.board = new Board(byId("board"), (actions, click) => this.play(actions, click));
     this.scoreboard = new Scoreboard();
     this.layers = new Layers(byId("layer"), byId("layer-note"), () => this.chooseLayer());
     this.graph = new Graph(byId("graph"), goTo);
@@ -40,7 +42,7 @@ class Page {
       goTo, branch: (ply, index) => send("branch", { ply, index }),
     });
     this.candidates = new Candidates(byId("search"), {
-      play: (action) => this.move(action), show: (line) => this.showLine(line),
+      play: (action, click) => this.move(action, click), show: (line) => this.showLine(line),
     });
     this.review = new ReviewPanel(byId("review"), { goTo, send });
     this.sides = new Sides(byId("sides"), (sides) => send("sides", { sides }));
@@ -210,15 +212,17 @@ class Page {
     if (this.view) this.goTo((this.targetPly ?? this.view.ply) + plies);
   }
 
-  async play(actions) {
+  async play(actions, click) {
     const { ply } = this.view;
     const action = await chooseAction(actions, this.view);
     if (action === null) this.board.putDown();
-    else this.move(action, ply);
+    else this.move(action, click, ply);
   }
 
-  /** Play a move where it was chosen: the second of two fast clicks is not one in the next position. */
-  move(action, ply = this.view.ply) {
+  /** Play a move where it was chosen, and not by the second click of a double click after an answer. */
+  move(action, { detail }, ply = this.view.ply) {
+    if (detail > 1 && ply > this.movedAt + 1) return;
+    this.movedAt = ply;
     this.send("move", { action, ply });
   }
 
@@ -303,7 +307,7 @@ class Page {
     const best = hint ? search?.candidates[0]?.action : undefined;
     showButtons(byId("offboard"), moves, ({ action, name }) => ({
       text: name[0].toUpperCase() + name.slice(1),
-      action: () => this.move(action),
+      action: (click) => this.move(action, click),
       class: action === best ? "strong" : "",
       "aria-label": `Play ${name}`,
     }));

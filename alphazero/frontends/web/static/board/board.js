@@ -17,7 +17,7 @@ const DRAG = 5;
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 export class Board {
-  /** `play(actions)` is called with the moves of a pressed cell. */
+  /** `play(actions, click)` is called with the moves of a pressed cell, and the event if it is one. */
   constructor(root, play) {
     this.root = root;
     this.play = play;
@@ -83,7 +83,7 @@ export class Board {
     this.root.classList.toggle("chequered", isChequered);
     // In percent of the board, so that buttons scale with it.
     this.cells.replaceChildren(...cells.map(({ x, y }, index) => make("button", {
-      type: "button", click: () => this.press(index),
+      type: "button", click: (event) => this.press(index, event),
       style: `left: ${(100 * (x - half)) / width}%; top: ${(100 * (y - half)) / height}%; `
         + `width: ${(200 * half) / width}%; height: ${(200 * half) / height}%`,
     })));
@@ -112,11 +112,11 @@ export class Board {
     });
   }
 
-  press(index) {
+  press(index, click = {}) {
     const actions = this.actionsOf(index);
     if (actions.length > 0) {
       this.picked = -1;
-      this.play(actions);
+      this.play(actions, click);
     } else if (index !== this.picked && this.sources().has(index)) this.pickUp(index);
     else if (this.picked >= 0) this.pickUp(-1);
   }

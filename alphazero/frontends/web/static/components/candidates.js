@@ -10,7 +10,7 @@ import { endOf } from "./layers.js";
 const MAX_ROWS = 8;
 
 export class Candidates {
-  /** `play(action)` plays a move; `show(line)` shows a line on the board, `show(null)` none. */
+  /** `play(action, click)` plays a move; `show(line)` shows a line on the board, `show(null)` none. */
   constructor(root, { play, show }) {
     this.play = play;
     this.showLine = show;
@@ -58,7 +58,7 @@ export class Candidates {
     const button = head.firstChild;
     setText(button, name);
     setAttribute(button, "aria-label", `Play ${name}`);
-    button.onclick = () => this.play(action);
+    button.onclick = (click) => this.play(action, click);
     setText(valueCell, value === null ? "–" : chance(value));
     setText(visitsCell, count(visits));
     for (const [cell, part] of [[shareCell, share], [priorCell, prior]]) {
