@@ -1,6 +1,7 @@
 """The speed of self-play, compared with the network alone on the same device."""
 
 import functools
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -144,7 +145,7 @@ class SelfPlayBenchmark(SelfPlayGames):
 
         A large network needs longer for one step of each: after twice the time no round begins.
         """
-        length, end = seconds / (2 * ROUNDS), 0.0
+        length, end = seconds / (2 * ROUNDS), math.inf
         batch_sizes = [search.rows for search in self.searches]
         evaluated, seconds_alone, played, before = 0, 0.0, Played(), SelfPlayStats()
         for number in range(ROUNDS + 1):
@@ -156,7 +157,7 @@ class SelfPlayBenchmark(SelfPlayGames):
             evaluated, seconds_alone = evaluated + positions, seconds_alone + spent
             played += self.play(length)
             show(1)
-            if number and time.perf_counter() > end:
+            if time.perf_counter() > end:
                 show(ROUNDS - number)
                 break
         stats, evaluator = self.stats() - before, self.selfplay_evaluator
