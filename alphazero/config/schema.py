@@ -84,7 +84,7 @@ class NetworkConfig:
     """The shape of the network f_θ(s) = (p, v): AGZ's, with wider heads and global pooling."""
 
     blocks: int = config_field(
-        5, "residual blocks", at_least=0, at_most=1024, source="AGZ, Network: 19 or 39"
+        5, "residual blocks", at_least=0, at_most=200, source="AGZ, Network: 19 or 39"
     )
     filters: int = config_field(
         64, "filters of each block", at_least=1, at_most=4096, source="AGZ, Network: 256"

@@ -20,6 +20,7 @@ from alphazero.records.game_files import load_played
 from alphazero.records.game_record import GameRecord
 from alphazero.records.played_game import PlayedGame
 from alphazero.training.manifest import (
+    BEST,
     CONFIG,
     MANIFEST,
     NEXT_CONFIG,
@@ -126,7 +127,7 @@ def _checks(run: RunDirectory) -> list[Check]:
             checks.append(Check("games", path, partial(_read_games, run, name)))
         else:
             checks.append(Check("player", path, partial(_read_named_player, run, name)))
-    best = folder / "best.safetensors"
+    best = folder / BEST
     checks.append(Check("player", best, partial(_read_copy_of_best, run, best)))
     for path in sorted(folder.glob("step-*.safetensors")):
         if path.name not in state.hashes:

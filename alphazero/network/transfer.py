@@ -34,6 +34,9 @@ copies, which changes the function; unequal shares do not.
 """
 
 
+_NO_CELL = "actions without a cell"
+
+
 @dataclass
 class Transfer:
     """The parts of a network that a checkpoint's weights fit, and those that they do not."""
@@ -83,7 +86,7 @@ def start_from(path: str, network: ResNet, rng: np.random.Generator) -> Transfer
         growth.append(f"{more} more planes")
     transfer = compare_parts(weights, ours)
     transfer.growth = growth
-    if not transfer.taken:
+    if set(transfer.taken) <= {_NO_CELL}:  # which are few weights, of features that are not taken
         raise ConfigError(f"network.initial: nothing of {printable(path)} fits: {transfer}")
     for name, weight in ours.items():
         if part_of(name) in transfer.taken:
@@ -115,7 +118,7 @@ def part_of(name: str) -> str:
     if name.startswith("tower."):
         return f"{BLOCK}{int(name.split('.')[1]) + 1}"
     if name.startswith("policy_output.others."):
-        return "actions without a cell"
+        return _NO_CELL
     first, _, rest = name.partition(".")
     if first == "auxiliary":
         return f"{rest.partition('.')[0].replace('_', ' ')} head"

@@ -6,6 +6,7 @@
 
 import contextlib
 import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -117,7 +118,7 @@ def _train_opened(
 ) -> None:
     backend, folder = explain_backend(run.config.inference), printable(run.folder)
     verb = "resuming" if run.state.iteration else "training into"
-    parent = printable(run.folder.parent)
+    parent = shlex.quote(printable(run.folder.parent))
     say(f"{verb} {folder}; watch with: tensorboard --logdir {parent}")
     say(backend)
     observe({"event": "start", **_progress_of(run), "backend": backend})

@@ -17,6 +17,9 @@ FORMAT_VERSION: Final = 3
 CONFIG: Final = "config.yaml"
 MANIFEST: Final = "state/manifest.json"
 LOCK: Final = "run.lock"
+BEST: Final = "best.safetensors"
+CONFIG_HEAD: Final = "# The resolved configuration of this run.\n"
+"""The first line of a run's `CONFIG`."""
 NEXT_CONFIG: Final = "config.yaml, next"
 """Name among a manifest's hashes of the `CONFIG` that is about to replace the present one."""
 
@@ -126,15 +129,36 @@ def read_run(folder: Path) -> tuple[RunState, str]:
 
 
 def check_new(folder: Path) -> None:
-    """Raise RunError when `folder` already holds a run."""
-    held = False
+    """Raise RunError when `folder` already holds a run, or other files that a run would replace."""
+    held, other = False, None
     with contextlib.suppress(RunError):  # creating the folder reports the error
-        held = holds_run(folder)
+        held, other = holds_run(folder), _file_at_risk(folder)
     if held:
         raise RunError(
             f"{printable(folder)} already holds a run; go on with `alphazero train --resume "
             f"{shlex.quote(printable(folder))}`, or choose another name with run.name=..."
         )
+    if other:
+        raise RunError(
+            f"{printable(other)} would be replaced or removed by a new run there; move it, or "
+            "choose another name with run.name=..."
+        )
+
+
+def _file_at_risk(folder: Path) -> Path | None:
+    """Return a file in `folder` that a new run would replace or remove.
+
+    None also where a run was killed before it published a state: it can begin again.
+    """
+    with path_errors("read", folder):
+        players = sorted(folder.glob("step-*.safetensors"))
+        files = [folder / BEST, *(path for path in players if path.name != player_name(0))]
+        config = folder / CONFIG
+        if config.is_file():
+            with config.open("rb") as file:
+                if file.read(len(CONFIG_HEAD)) != CONFIG_HEAD.encode():
+                    files.append(config)
+        return next((path for path in files if path.exists()), None)
 
 
 def identify_lock(folder: Path) -> tuple[int, int] | None:

@@ -36,7 +36,9 @@ from alphazero.network.resnet import ResNet
 from alphazero.records.game_record import GameRecord
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.manifest import (
+    BEST,
     CONFIG,
+    CONFIG_HEAD,
     FORMAT,
     FORMAT_VERSION,
     MANIFEST,
@@ -290,7 +292,7 @@ class RunDirectory:
         self._remove_leftovers()
 
     def _refresh_best(self) -> None:
-        best = self.folder / "best.safetensors"
+        best = self.folder / BEST
         data = self.read(self.state.best)
         try:
             fresh = read_limited(best, _SIZE_LIMIT) == data
@@ -361,11 +363,9 @@ class RunDirectory:
     def _config_text(self) -> bytes:
         packages = ("torch", "numpy", "numba")
         versions = ", ".join(f"{name} {version(name)}" for name in packages)
-        head = (
-            f"# The resolved configuration of this run.\n# alphazero {version('alphazero')}, "
-            f"Python {platform.python_version()}, "
-        )
-        return f"{head}{versions}\n{dump_config(self.config)}".encode()
+        python = f"Python {platform.python_version()}"
+        head = f"{CONFIG_HEAD}# alphazero {version('alphazero')}, {python}, {versions}\n"
+        return f"{head}{dump_config(self.config)}".encode()
 
     def _remove_leftovers(self) -> None:
         """Remove files that no manifest names, and older checkpoints and samples than are kept."""

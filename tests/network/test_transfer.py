@@ -165,6 +165,10 @@ def test_where_nothing_fits_one_line_says_why(path):
     network = ResNet.of(make_game("connect_four"), network_config(filters=6), None)
     with pytest.raises(ConfigError, match=r"nothing of .* fits: taken: nothing; not taken: stem "):
         start_from(str(path), network, RNG)
+    # The pass is the one action without a cell, and its weights have the same shape.
+    narrow = ResNet.of(make_game("go"), dataclasses.replace(SETTINGS, filters=6), None)
+    with pytest.raises(ConfigError, match=r"nothing of .* fits: taken: actions without a cell; "):
+        start_from(str(path), narrow, RNG)
 
 
 # A run that starts from a checkpoint.

@@ -367,6 +367,21 @@ def test_a_new_run_over_an_old_one_is_refused_with_the_command_that_resumes(
     assert fingerprint(reference) == before
 
 
+@pytest.mark.parametrize("name", ["best.safetensors", "step-00004000.safetensors", "config.yaml"])
+def test_a_new_run_replaces_no_files_of_another_one(reference, tmp_path, only_line, name: str):
+    folder = tmp_path / "copied"
+    folder.mkdir()
+    (tmp_path / "tiny.yaml").write_text(YAML)
+    shutil.copy(tmp_path / "tiny.yaml", folder / "config.yaml")
+    if name != "config.yaml":
+        shutil.copy(reference / "config.yaml", folder)
+        shutil.copy(reference / "best.safetensors", folder / name)
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    line = only_line("train", tmp_path / "tiny.yaml", f"run.folder={tmp_path}", "run.name=copied")
+    assert f"{folder / name} would be replaced or removed by a new run" in line
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
 @pytest.mark.parametrize("name", ["nothing", "a" * 300, "file"])
 def test_resuming_without_a_run_is_refused_in_one_line(tmp_path, only_line, name: str):
     (tmp_path / "file").write_text("")

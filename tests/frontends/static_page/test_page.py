@@ -193,10 +193,41 @@ def test_a_search_that_nobody_waits_for_is_ended(stand_in_page, visit):
     page.locator("#hint").click()
     page.locator("#new-game").click()
     *_, search, end = page.evaluate("sent")
-    assert search["simulations"] == 400
+    assert (search["simulations"], search["kind"]) == (400, "hint")
     assert end == {"id": search["id"] + 1}
     play(page, "b3")
     expect(page.locator("#message")).to_have_text("")
+
+
+REPLIES = """requests => new Promise((resolve, reject) => {
+  const main = document.querySelector("script").src;
+  const worker = new Worker(new URL("worker.js", main), { type: "module" });
+  const answers = [];
+  const next = () => worker.postMessage({ id: answers.length, ...requests[answers.length] });
+  worker.onmessage = ({ data }) => {
+    if (data.fault) reject(new Error(data.fault));
+    if (data.done) answers.push(data.candidates);
+    if (data.done && answers.length === requests.length) resolve(answers);
+    else if (data.done || data.ready) next();
+  };
+  fetch(new URL("player.json", main)).then((answer) => answer.json())
+    .then((player) => worker.postMessage({ load: player }));
+})"""
+"""Sends requests to one worker, one after the other; returns the candidates of each answer."""
+
+
+def test_a_reply_does_not_see_a_hint_or_the_search_of_another_strength(stand_in_page, visit):
+    page = visit(stand_in_page)
+    reply, hint = ({"kind": kind, "moves": [4, 0]} for kind in ("reply", "hint"))
+    alone = page.evaluate(REPLIES, [reply | {"simulations": 25}])
+    before = {"moves": [4], "simulations": 400}
+    for first in (hint | before, reply | before):
+        *_, after = page.evaluate(REPLIES, [first, reply | {"simulations": 25}])
+        assert after == alone[0]
+    *_, kept = page.evaluate(
+        REPLIES, [reply | {"moves": [4], "simulations": 25}, reply | {"simulations": 25}]
+    )
+    assert kept != alone[0], "the tree of its own last move stays"
 
 
 # With onnxruntime-web
@@ -221,7 +252,7 @@ SEARCH = """([moves, simulations]) => new Promise((resolve, reject) => {
   const worker = new Worker(new URL("worker.js", main), { type: "module" });
   worker.onmessage = ({ data }) => {
     if (data.fault) reject(new Error(data.fault));
-    if (data.ready) worker.postMessage({ id: 1, moves, simulations });
+    if (data.ready) worker.postMessage({ id: 1, moves, simulations, kind: "reply" });
     if (data.done) resolve(data);
   };
   fetch(new URL("player.json", main)).then((answer) => answer.json())

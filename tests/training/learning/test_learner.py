@@ -19,8 +19,10 @@ from helpers.runs.learners import NETWORK, make_batch, make_learner, with_target
 from helpers.runs.tiny_run import tiny_config
 from torch import Tensor
 
-from alphazero.config.schema import AUXILIARY_HEADS, RatePoint
+from alphazero.config.fields import config_fields
+from alphazero.config.schema import AUXILIARY_HEADS, NetworkConfig, RatePoint
 from alphazero.errors import RunError
+from alphazero.network.checkpoint import HEADER_LIMIT, tensors_to_bytes
 from alphazero.network.resnet import ResNet
 from alphazero.reference import loss
 from alphazero.training.data.batch import Batch, Target
@@ -401,6 +403,17 @@ def test_without_an_average_the_weights_themselves_play():
     learner = make_learner()
     assert learner.ema_network is learner.network
     assert not any(name.startswith("player.") for name in learner.state())
+
+
+def test_the_tallest_network_fits_a_file_with_the_state_of_its_learner():
+    (most,) = (
+        note.at_most for field, _, note in config_fields(NetworkConfig) if field.name == "blocks"
+    )
+    tall = dataclasses.replace(NETWORK, filters=1, global_pooling=0, blocks=int(most))
+    learner = make_learner(settings=tall, optimizer="muon", ema_decay=0.5)
+    learner.train_step(make_batch())
+    data = tensors_to_bytes("learner", learner.state(), {"format": "state"})
+    assert int.from_bytes(data[:8], "little") < 0.8 * HEADER_LIMIT, "of larger weights it is longer"
 
 
 # Threads

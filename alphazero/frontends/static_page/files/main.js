@@ -57,13 +57,13 @@ class Table {
     this.hint = null;
     this.searching = !this.ownTurn && !this.over;
     if (this.over) this.showChance(valueOf(this.state.outcome, this.side));
-    if (this.searching) this.ask(Number(byId("level").value));
+    if (this.searching) this.ask(Number(byId("level").value), "reply");
     else this.worker.postMessage({ id: this.request }); // ends a search that runs
     this.show();
   }
 
-  ask(simulations) {
-    this.worker.postMessage({ id: this.request, moves: this.moves, simulations });
+  ask(simulations, kind) {
+    this.worker.postMessage({ id: this.request, moves: this.moves, simulations, kind });
   }
 
   play(action) {
@@ -86,7 +86,7 @@ class Table {
   askHint() {
     this.request += 1;
     this.searching = true;
-    this.ask(Math.max(HINT, Number(byId("level").value)));
+    this.ask(Math.max(HINT, Number(byId("level").value)), "hint");
     this.show();
   }
 

@@ -1,6 +1,7 @@
 // The search, off the page's thread, with the player's network by onnxruntime-web on one thread.
-// It gets {load: player} once, then {id, moves, simulations}, or {id}, which only ends a search; it
-// sends {ready}, {fault} and {id, done, simulations, perSecond, value, candidates}.
+// It gets {load: player} once, then {id, moves, simulations, kind}, where `kind` is "reply" or "hint",
+// or {id}, which only ends a search; it sends {ready}, {fault} and {id, done, simulations, perSecond,
+// value, candidates}.
 
 import { makeGame } from "./rules.js";
 import { Search } from "./search.js";
@@ -10,9 +11,9 @@ const REPORT = 200;
 
 let evaluate;
 let game;
-let search;
-/** The moves that lead to the position of the search. */
-let position = [];
+/** By kind, {search, moves, simulations}: a search, the moves to its position, and its last request's
+ * simulations. A hint has a tree of its own, for the player must not reply by it. */
+let trees;
 let newest = 0;
 let running = Promise.resolve();
 
@@ -29,22 +30,27 @@ function nextTask() {
 async function load(player) {
   evaluate = await loadNetwork(player);
   game = makeGame(player.game);
-  search = new Search(game, player.search, player.leaves);
-  await evaluate(new Float32Array(player.leaves * search.planeSize)); // the first call is slow
+  const tree = () => ({ search: new Search(game, player.search, player.leaves), moves: [] });
+  trees = { reply: tree(), hint: tree() };
+  const planes = player.leaves * trees.reply.search.planeSize;
+  await evaluate(new Float32Array(planes)); // the first call is slow
   postMessage({ ready: true });
 }
 
-/** Take the search to a position; its tree stays if the moves go on from the last one. */
-function goTo(moves) {
-  const goesOn = position.every((action, index) => moves[index] === action);
+/** Take a search to a position; its tree stays if the same strength goes on from the last one. */
+function goTo(tree, moves, simulations) {
+  const { search, moves: before } = tree;
+  const isNext = before.every((action, index) => moves[index] === action);
+  const goesOn = isNext && tree.simulations === simulations;
   if (!goesOn) search.reset(game.initialState());
-  for (const action of moves.slice(goesOn ? position.length : 0)) search.advance(action);
-  position = moves;
+  for (const action of moves.slice(goesOn ? before.length : 0)) search.advance(action);
+  Object.assign(tree, { moves, simulations });
 }
 
-async function run({ id, moves, simulations }) {
+async function run({ id, moves, simulations, kind }) {
   if (id !== newest || !moves) return;
-  goTo(moves);
+  goTo(trees[kind], moves, simulations);
+  const { search } = trees[kind];
   search.begin(simulations);
   const begin = performance.now();
   let lastReport = begin;
