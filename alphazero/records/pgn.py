@@ -11,6 +11,7 @@ as ?! or $14 begins the comment. A comment before a variation ends that of its f
     Termination      resignation, or adjudication for the reason that a comment gives
 """
 
+import dataclasses
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from alphazero.errors import GameError
+from alphazero.games.chess.game import Chess
 from alphazero.games.game import ONGOING, PLY, Game, State, to_play, value_of
 from alphazero.games.pieces import PieceGame
 from alphazero.games.registry import make_game, name_of, read_game, write_game
@@ -180,17 +182,21 @@ def from_pgn(record: PgnGame, game: PieceGame | None = None) -> PlayedGame:
     """
     game = game or _game_of(record)
     start = record.tags.get("FEN", "").strip()
-    states, actions = [first_state(game, start)], list[int]()
+    states, actions, fault = _replay(game, start, record.main.moves)
+    if fault and isinstance(game, Chess) and game.outcome(states[-1]) == 0:
+        lenient, number = dataclasses.replace(game, automatic_draws=0), len(actions)
+        longer = _replay(lenient, start, record.main.moves)
+        if len(longer[1]) > number:
+            game, (states, actions, fault) = lenient, longer
+            drawn = f"after move {number} the rules draw the game"
+            record.warnings.append(f"{drawn}; it goes on, for nobody claimed it")
+    if fault and not (actions or record.tags):
+        raise fault
+    if fault:
+        place = f"move {len(actions) + 1}"
+        record.warnings.append(f"the moves from here on are left out: {place}: {fault}")
     if (states[0] == game.initial_state()).all():
         start = ""
-    for number, name in enumerate(record.main.moves, 1):
-        try:
-            _play(game, states, actions, name)
-        except GameError as error:
-            if not (actions or record.tags):
-                raise
-            record.warnings.append(f"the moves from here on are left out: move {number}: {error}")
-            break
     variations = list[Variation]()
     for line in record.variations:
         moves, after = list[int](), states[: line.index + 1]
@@ -236,6 +242,19 @@ def from_pgn(record: PgnGame, game: PieceGame | None = None) -> PlayedGame:
 
 def _termination(resigned: bool, forfeit_reason: str) -> str:
     return "resignation" if resigned else "adjudication" if forfeit_reason else ""
+
+
+def _replay(
+    game: PieceGame, start: str, names: Sequence[str]
+) -> tuple[list[State], list[int], GameError | None]:
+    """Play moves as far as it goes; return positions, actions, and what is wrong with the next."""
+    states, actions = [first_state(game, start)], list[int]()
+    for name in names:
+        try:
+            _play(game, states, actions, name)
+        except GameError as error:
+            return states, actions, error
+    return states, actions, None
 
 
 def _play(game: Game, states: list[State], actions: list[int], name: str) -> None:
@@ -310,7 +329,8 @@ def to_pgn(played: PlayedGame) -> str:
     game = played.game
     if not isinstance(game, PieceGame):
         raise GameError(f"PGN is possible for {', '.join(GAMES)}, not for {name_of(game)}")
-    spelling, states = write_game(game), played.states()
+    own = dataclasses.replace(game, automatic_draws=1) if isinstance(game, Chess) else game
+    spelling, states = write_game(own), played.states()
     words = list(map(_braced, remarks_of(played)))
     words += _line(game, states[0], played.actions, played.comments, played.variations)
     result = SCORES[played.outcome]

@@ -336,6 +336,30 @@ def test_a_hostile_text_costs_no_more_than_its_length(text: str):
         loaded(text)
 
 
+@pytest.mark.parametrize("times", [3, 140])
+def test_a_game_that_goes_on_after_a_draw_that_nobody_claimed_is_whole(times: int):
+    moves = ["Nf3", "Nf6", "Ng1", "Ng8"] * times
+    moves += ["e4", "e5", "Qh5", "Nc6", "Bc4", "Nf6", "Qxf7#"]
+    text = f'[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n{" ".join(moves)} 1-0\n'
+    played, (warning,) = loaded(text)
+    assert (played.moves(), played.outcome, played.resigned) == (moves, 1, False)
+    assert (
+        warning == "game 1: after move 8 the rules draw the game; it goes on, for nobody claimed it"
+    )
+    assert played.game == make_game("chess", automatic_draws=0)
+    again = to_pgn(played)
+    assert "Variant" not in again
+    assert loaded(again)[0] == played
+    theirs = chess.pgn.read_game(io.StringIO(again))
+    assert len([*theirs.mainline_moves()]) == len(moves)
+    assert theirs.end().board().is_checkmate()
+
+
+def test_fifty_moves_may_have_passed_before_the_game_begins():
+    text = '[FEN "4k3/8/8/8/8/8/8/R3K3 w - - 120 150"]\n\n1. Ra8+ Kd7 2. Ra7+ 1-0\n'
+    assert loaded(text)[0].moves() == ["Ra8+", "Kd7", "Ra7+"]
+
+
 def test_a_file_of_many_games_loses_only_the_bad_ones(tmp_path):
     path, warnings = tmp_path / "many.pgn", []
     bad = '[FEN "8/8 w"]\n\n1. e4 *\n'

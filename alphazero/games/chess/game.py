@@ -8,25 +8,26 @@ move one step, and nobody castles.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from alphazero.errors import GameError
 from alphazero.games.chess import notation, rules
 from alphazero.games.chess.rules import (
+    AUTOMATIC,
     CASTLING,
     DIAGONAL,
     KINGS,
     KNIGHTS,
     MAX_MOVES,
+    MOST_MOVES,
     OCCURRED,
     OTHER,
     OWN,
     PASSANT,
     PAWNS,
     QUIET,
-    QUIET_LIMIT,
     SIZE,
     STATE_SIZE,
     STRAIGHT,
@@ -88,20 +89,26 @@ class Chess(PieceGame):
     """Chess on 8 x 8, Gardner's on 5 x 5, Los Alamos chess on 6 x 6.
 
     Draws: stalemate, fifty moves without a capture or a pawn move, the third occurrence of a
-    position, too few pieces for a mate, and `MAX_MOVES`.
+    position, too few pieces for a mate, and `MAX_MOVES`. With `automatic_draws` 0 the second, the
+    third and the last wait for a claim, which nobody makes, as in many games that were played.
     """
 
     size: int = 8
+    automatic_draws: int = 1
 
     rule_functions = RuleFunctions(
         rules.legal, rules.play, rules.observe, rules.material_and_mobility, rules.wins_at_once
     )
     history_in_state = True
+    marginal_options = ("automatic_draws",)
+    option_words: ClassVar = {"automatic_draws": ("no", "yes")}
     piece_kinds = KINDS
 
     def __post_init__(self) -> None:
         if self.size not in SIZES:
             raise GameError(f"size must be one of {', '.join(map(str, SIZES))}, got {self.size}")
+        if self.automatic_draws not in (0, 1):
+            raise GameError(f"automatic_draws must be 0 or 1, got {self.automatic_draws}")
 
     @property
     def uci_variant(self) -> str:
@@ -137,7 +144,7 @@ class Chess(PieceGame):
 
     @property
     def max_moves(self) -> int:
-        return MAX_MOVES
+        return MAX_MOVES if self.automatic_draws else MOST_MOVES
 
     def symmetries(self) -> Symmetries:
         """Return the identity and the reflection of left and right.
@@ -193,12 +200,13 @@ class Chess(PieceGame):
             home = (pieces[row, 4], pieces[row, column]) if self.size == 8 else ()
             if home != (sign * KING, sign * ROOK):
                 raise GameError(f"the FEN's right to castle {right} has no king and rook at home")
-        if not re.fullmatch("[0-9]{1,3}", quiet) or int(quiet) > QUIET_LIMIT:
+        if not re.fullmatch("[0-9]{1,3}", quiet):
             counted = f"{quiet[:10]!r} moves without a capture or a pawn move"
-            raise GameError(f"the FEN has {counted}; expected 0 to {QUIET_LIMIT}")
+            raise GameError(f"the FEN has {counted}; expected a number")
         seen = pieces if player == 0 else -pieces[::-1]
         state = np.zeros(STATE_SIZE, np.int64)
-        state[:HEADER], state[SIZE] = (ply, ONGOING, -1), self.size
+        state[:HEADER] = ply, ONGOING, -1
+        state[SIZE], state[AUTOMATIC] = self.size, self.automatic_draws
         for row, column in zip(*seen.nonzero(), strict=True):
             piece, square = int(seen[row, column]), 8 * (self.size - 1 - int(row)) + int(column)
             for index in (OWN if piece > 0 else OTHER, *_IN_KIND[abs(piece)]):
@@ -289,6 +297,6 @@ class Chess(PieceGame):
         state = super().parse(diagram)
         if occurred := re.search(r"^occurred ([12]) times before$", diagram, re.MULTILINE):
             state[OCCURRED] = int(occurred[1])
-            if state[OCCURRED] == 2 and state[OUTCOME] == ONGOING:
+            if state[OCCURRED] == 2 and state[OUTCOME] == ONGOING and self.automatic_draws:
                 state[OUTCOME] = 0
         return state

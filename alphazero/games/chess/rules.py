@@ -1,10 +1,11 @@
 """The rules of chess as compiled functions.
 
-State after the header: size, then seven sets of squares, seen by the player to move: own pieces,
-the opponent's, pawns, knights, those that move diagonally (bishops and queens), those that move
-straight (rooks and queens), kings. A move ends by turning the board. Then follow the rights to
-castle, the square where a pawn can be taken en passant, the moves since the last capture or pawn
-move, how often the position occurred before, and the keys of the positions since that move.
+State after the header: size; whether draws that players may claim end the game; then seven sets of
+squares, seen by the player to move: own pieces, the opponent's, pawns, knights, those that move
+diagonally (bishops and queens), those that move straight (rooks and queens), kings. A move ends by
+turning the board. Then follow the rights to castle, the square where a pawn can be taken en
+passant, the moves since the last capture or pawn move, how often the position occurred before, and
+the keys of the positions since that move.
 
 Lines of sliding pieces: "hyperbola quintessence" (Gerd Isenberg and Aleks Peczenik): for a line
 through a slider r with occupied squares o, o ^ (o - 2r) are the squares up to the first obstacle
@@ -49,15 +50,17 @@ from alphazero.games.game import HEADER, LAST, ONGOING, OUTCOME, PLY, Mask, Plan
 from alphazero.utils.bits import GOLDEN_GAMMA, count_bits, lowest_bit, mix_hash
 from alphazero.utils.jit import inline_kernel, kernel, shared_kernel
 
-SIZE = HEADER
-OWN, OTHER, PAWNS, KNIGHTS, DIAGONAL, STRAIGHT, KINGS = range(HEADER + 1, HEADER + 8)
-CASTLING, PASSANT, QUIET, OCCURRED, KEYS = range(HEADER + 8, HEADER + 13)
+SIZE, AUTOMATIC = HEADER, HEADER + 1
+OWN, OTHER, PAWNS, KNIGHTS, DIAGONAL, STRAIGHT, KINGS = range(HEADER + 2, HEADER + 9)
+CASTLING, PASSANT, QUIET, OCCURRED, KEYS = range(HEADER + 9, HEADER + 14)
 
 QUIET_LIMIT = 100
 """Moves of both sides without a capture or a pawn move after which a game is drawn."""
 STATE_SIZE = KEYS + QUIET_LIMIT + 1
 MAX_MOVES = 512
 """A game is drawn after so many moves, as AlphaZero's were (Silver et al. 2018, supplement)."""
+MOST_MOVES = 5000
+"""A game without automatic draws is drawn after so many."""
 
 SHORT, LONG, OTHER_SHORT, OTHER_LONG = 1, 2, 4, 8
 """Rights to castle, of the player to move and of the opponent."""
@@ -399,11 +402,14 @@ def settle(state: State) -> None:
         state[KEYS + quiet] = word
         for earlier in range(quiet - 4, -1, -2):
             state[OCCURRED] += state[KEYS + earlier] == word
+    is_drawn = state[PLY] >= MOST_MOVES
+    if state[AUTOMATIC]:
+        is_drawn = quiet >= QUIET_LIMIT or state[OCCURRED] >= 2 or state[PLY] >= MAX_MOVES
     if find_moves(state, state.view(np.bool_), ANY) == 0:
         state[OUTCOME] = 0
         if checkers_of(state):
             state[OUTCOME] = -1 if state[PLY] % 2 == 0 else 1
-    elif quiet >= QUIET_LIMIT or state[OCCURRED] >= 2 or state[PLY] >= MAX_MOVES or is_dead(state):
+    elif is_drawn or is_dead(state):
         state[OUTCOME] = 0
 
 
@@ -507,7 +513,7 @@ def observe(state: State, planes: Planes) -> None:
         plane = kind - 1 if own & piece else kind + 5
         planes[plane, size - 1 - square // 8, square % 8] = 1
     planes[12] = state[OCCURRED] > 0
-    planes[13] = state[QUIET] / QUIET_LIMIT
+    planes[13] = min(state[QUIET], QUIET_LIMIT) / QUIET_LIMIT
     planes[14] = 1
     if size == 8:
         for right in range(4):

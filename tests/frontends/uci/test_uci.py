@@ -277,9 +277,10 @@ def test_a_finished_game_has_no_move_but_a_draw_that_must_be_claimed_has():
     moves = ["g1f3", "g8f6", "f3g1", "f6g8"] * 129  # beyond the most moves of a game here
     (best,) = best_moves(talk("uct:2", f"position startpos moves {' '.join(moves)}", "go"))
     chess.Board().parse_uci(best.split()[0])
-    board = chess.Board("k7/8/8/8/8/8/8/K6R w - - 100 90")
-    (best,) = best_moves(talk("uct:2", f"position fen {board.fen()}", "go"))
-    board.parse_uci(best.split()[0])
+    for quiet in (100, 149):
+        board = chess.Board(f"k7/8/8/8/8/8/8/K6R w - - {quiet} 90")
+        (best,) = best_moves(talk("uct:2", f"position fen {board.fen()}", "go"))
+        board.parse_uci(best.split()[0])
 
 
 def test_the_tree_follows_the_game_that_is_sent_anew_with_each_move():

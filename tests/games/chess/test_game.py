@@ -2,6 +2,7 @@
 
 import re
 
+import chess
 import numpy as np
 import pytest
 from helpers.chess_games import CHESS, KIWIPETE, STARTS
@@ -67,7 +68,7 @@ def test_fields_may_be_missing_and_are_made_exact(fen: str, whole: str):
         ("4k3/8/4K3/3Pp3/8/8/8/8 w - e6 0 2", "have passed 'e6' only over empty squares"),
         ("4k3/4n3/8/3Pp3/8/8/8/4K3 w - e6 0 2", "have passed 'e6' only over empty squares"),
         ("4k3/8/8/8/3Pp3/8/3B4/4K3 b - d3 0 2", "have passed 'd3' only over empty squares"),
-        ("4k3/8/8/8/8/8/8/4K3 w - - 101 1", "'101' moves without a capture or a pawn move"),
+        ("4k3/8/8/8/8/8/8/4K3 w - - 1001 1", "'1001' moves without a capture or a pawn move"),
         ("4k3/8/8/8/8/8/8/4K3 w - - x 1", "'x' moves without"),
         ("4k3/8/8/8/8/8/8/4K3 w - - 0 -1", "ends with '-1'; expected the number of the move"),
         ("4k3/8/8/8/8/8/8/4K3 w - - 0 1 2", "is no FEN: expected 1 to 6 fields"),
@@ -103,10 +104,34 @@ def test_a_position_that_is_over_when_it_is_set_up_has_its_outcome():
         ("R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1", 1),
         ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", 0),
         ("4k3/8/8/8/8/8/8/R3K3 w - - 100 90", 0),
+        ("4k3/8/8/8/8/8/8/R3K3 w - - 149 90", 0),
         ("4k3/8/8/8/8/8/8/R3K3 w - - 99 90", ONGOING),
         (f"4k3/8/8/8/8/8/P7/4K3 w - - 0 {1 + MAX_MOVES // 2}", 0),
     ):
         assert CHESS.read_fen(fen)[OUTCOME] == outcome
+
+
+def test_without_automatic_draws_a_game_goes_on_until_nobody_can_mate():
+    """As python-chess does, which has such draws on demand."""
+    game = make_game("chess", automatic_draws=0)
+    state, board = game.initial_state(), chess.Board()
+    for name in ["g1f3", "g8f6", "f3g1", "f6g8"] * 140:
+        state = game.play(state, game.parse_action(state, name))
+        board.push_uci(name)
+        legal = np.flatnonzero(game.legal_action_mask(state)).tolist()
+        assert {game.move_name(state, action) for action in legal} == {
+            move.uci() for move in board.legal_moves
+        }
+    assert (state[PLY], state[OUTCOME]) == (560, ONGOING)
+    assert game.write_fen(state) == board.fen()
+    assert game.observe(state).max() == 1, "the network sees no more quiet moves than it knows"
+    for fen, outcome in (
+        ("4k3/8/8/8/8/8/8/R3K3 w - - 149 90", ONGOING),
+        ("4k3/8/8/8/8/8/8/4K3 w - - 0 1", 0),
+        ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", 0),
+        (f"4k3/8/8/8/8/8/P7/4K3 w - - 0 {1 + game.max_moves // 2}", 0),
+    ):
+        assert game.read_fen(fen)[OUTCOME] == outcome
 
 
 def test_pieces_and_checks_are_those_of_the_board_whoever_moves():
