@@ -115,7 +115,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo brings no types
         else:
             # The parity of the ply decides who is to move and from whose side a state is observed.
             state = state.copy()
-            state[PLY] += 1
+            state[PLY] += 1 if state[PLY] == 0 else -1  # one that a game can have
         planes = np.ascontiguousarray(self.game.observe(state).transpose(1, 2, 0))
         return {"observation": planes, "action_mask": mask.astype(np.int8)}
 

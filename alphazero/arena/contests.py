@@ -147,7 +147,7 @@ def grade_checkpoint(
     """Grade a loaded checkpoint in solved positions, on all cores, as `grade`."""
     from alphazero.players.checkpoint_player import most_trees
 
-    number = saved.settings.simulations if simulations is None else simulations
+    number = saved.settings.simulations if simulations is None else int(simulations)
     most = most_trees(saved.game, number)
     make_player = functools.partial(saved.create, budget=Budget(number))
     parallel_games = min(DEFAULT_PARALLEL_GAMES, most)

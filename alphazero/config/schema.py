@@ -158,7 +158,7 @@ class SearchConfig:
         "Q of an unvisited action: the node's value minus this; null: 0",
         at_least=0,
         at_most=2,
-        source="AGZ, Expand: Q = 0; Leela Zero: 0.25",
+        source="AGZ, Expand: Q = 0; after Leela Zero, which subtracts 0.5 √(P of the visited)",
     )
     reuse_tree: bool = config_field(
         True, "keep the played move's subtree; never with `selection: gumbel`", source="AGZ, Play"
@@ -256,7 +256,7 @@ class SelfplayConfig:
     """Games of the best network against itself."""
 
     games_per_iteration: int = config_field(
-        256, "games finished per iteration", at_least=1, source="AGZ, Self-play: 25000"
+        256, "games finished per iteration, at least", at_least=1, source="AGZ, Self-play: 25000"
     )
     parallel_games: int = config_field(
         256, "games in progress, in gates too; on a cluster: per actor", at_least=1, at_most=65536

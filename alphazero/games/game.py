@@ -46,6 +46,9 @@ HEADER = 3
 
 ONGOING = 2
 
+MOST_ACTIONS = 2**15 - 1
+"""Actions of a game, at most, that a search tree can number."""
+
 
 @shared_kernel
 def value_of(outcome: int, player: int) -> int:

@@ -49,4 +49,6 @@ def budget_of(simulations: int | None = None, seconds: float | None = None) -> B
         raise PlayerError(f"simulations must be a whole number, at least 0; got {simulations!r}")
     if not (seconds is None or (isinstance(seconds, Real) and 0 < seconds < math.inf)):
         raise PlayerError(f"seconds must be a number above 0; got {seconds!r}")
-    return None if simulations is None and seconds is None else Budget(simulations, seconds)
+    if simulations is None and seconds is None:
+        return None
+    return Budget(None if simulations is None else int(simulations), seconds)

@@ -188,8 +188,9 @@ def common_game(specs: Iterable[PlayerSpec], game: "Game | None" = None) -> "Gam
             return choice
     if not choices:
         raise PlayerError(
-            "these players play any game: name one, as with --game "
-            f"{game_names()[0]} (known: {', '.join(game_names())})"
+            "these players play any game: name one, as --game "
+            f"{game_names()[0]}, or game={game_names()[0]!r} in Python (known: "
+            f"{', '.join(game_names())})"
         )
     choice, whose = choices[0]
     spec = next(spec for spec in specs if not spec.plays(choice))

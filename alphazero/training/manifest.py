@@ -77,7 +77,7 @@ def check_resumable(folder: Path) -> None:
         raise RunError(f"{printable(folder)} is a file; expected the folder of a run")
     if not holds_run(folder):
         raise RunError(
-            f"{printable(folder)} holds no run that could be resumed: "
+            f"{printable(folder)} holds no run: "
             f"{printable(folder / MANIFEST)} is missing; start one with `alphazero train CONFIG`"
         )
 

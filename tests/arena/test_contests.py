@@ -4,6 +4,7 @@ import re
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 
 import alphazero
@@ -57,6 +58,14 @@ def test_a_search_needs_a_number_of_simulations(simulations: Any):
     ):
         with pytest.raises(PlayerError, match="simulations must be a whole number"):
             wrong()
+
+
+def test_simulations_may_be_a_number_of_numpy():
+    few = np.int64(2)
+    game, player = alphazero.load_player("tic_tac_toe", simulations=few)
+    assert alphazero.search(player, game.initial_state(), simulations=few).simulations == 2
+    assert alphazero.match("tic_tac_toe", "random", games=2, simulations=few).games == 2
+    assert alphazero.grade("tic_tac_toe", simulations=np.int64(0)).share > 0.9
 
 
 def test_the_openings_of_a_short_game_are_told_as_they_were_played(capsys):

@@ -30,7 +30,7 @@ MISTAKES = {
     "train typo.yaml runn.seed=3": "unknown section",
     "train": "name a YAML file",
     "train --resume empty typo.yaml": "leave out typo.yaml, or write keys as section.key=",
-    "train --resume empty": "holds no run that could be resumed",
+    "train --resume empty": "holds no run",
     "train --resume torn": "is not a run's manifest",
     "play nope.safetensors": "no such file",
     "play pickled.safetensors": "this is a pickled PyTorch file",

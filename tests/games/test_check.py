@@ -209,6 +209,7 @@ wrong(
 )
 wrong("has_valid_sizes_and_rules", "is (4, 9); expected (C, H, W)", observation_shape=(4, 9))
 wrong("has_valid_sizes_and_rules", "is np.int64(9); expected an int", num_actions=np.int64(9))
+wrong("has_valid_sizes_and_rules", "32768; a search takes 32767 at most", num_actions=1 << 15)
 wrong("has_valid_sizes_and_rules", "edges_per_node <= most_legal <= num_actions", most_legal=10)
 wrong("has_legal_moves_until_the_end", "9 actions are legal; most_legal is 8", most_legal=8)
 for change, words in (

@@ -10,7 +10,8 @@ import pytest
 from pettingzoo.test import api_test, seed_test
 
 from alphazero.errors import AlphaZeroError, GameError
-from alphazero.games import ONGOING, make_game
+from alphazero.games import ONGOING, Game, make_game
+from alphazero.games.game import PLY, Planes, State
 from alphazero.pettingzoo_env import pettingzoo_env
 
 SMALL = [
@@ -58,6 +59,26 @@ def test_the_mover_sees_what_its_game_shows_and_the_other_the_board_alone(name: 
         assert np.array_equal(waits["observation"][..., :2], planes[1::-1].transpose(1, 2, 0))
         assert not waits["action_mask"].any()
         env.step(int(rng.choice(np.flatnonzero(seen["action_mask"]))))
+
+
+def test_no_side_sees_a_position_beyond_the_last_move(monkeypatch):
+    """Rules may use the ply as an index, and are compiled."""
+    env = pettingzoo_env("tic_tac_toe")
+    env.reset()
+    kind, plies = type(env.unwrapped.game), list[int]()
+    observe = kind.observe
+
+    def watched(game: Game, state: State) -> Planes:
+        plies.append(int(state[PLY]))
+        return observe(game, state)
+
+    monkeypatch.setattr(kind, "observe", watched)
+    for action in (*(4, 0, 2, 6, 3, 5, 1, 7, 8), None):  # a draw
+        for agent in env.possible_agents:
+            env.observe(agent)
+        if action is not None:
+            env.step(action)
+    assert set(plies) == set(range(10))
 
 
 def test_rewards_come_with_the_last_move_and_are_the_winner_s():

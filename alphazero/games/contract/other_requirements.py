@@ -53,7 +53,7 @@ def observes_for_the_player_to_move(games: RandomGames) -> None:
                 )
         else:
             other_side = state.copy()
-            other_side[PLY] += 1
+            other_side[PLY] += 1 if other_side[PLY] == 0 else -1  # no ply beyond the last
             if not np.array_equal(planes[:2], games.observe(other_side)[1::-1], equal_nan=True):
                 raise Fault("planes 0 and 1 are not exchanged when the other player is to move")
         if (wrong := ~(np.abs(planes) <= 1)).any():  # also for NaN

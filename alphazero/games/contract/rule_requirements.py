@@ -17,7 +17,17 @@ from alphazero.games.compiled_rules import (
 )
 from alphazero.games.contract.random_games import RandomGames
 from alphazero.games.contract.watched_rules import Fault
-from alphazero.games.game import HEADER, LAST, ONGOING, OUTCOME, PLY, State, to_play, value_of
+from alphazero.games.game import (
+    HEADER,
+    LAST,
+    MOST_ACTIONS,
+    ONGOING,
+    OUTCOME,
+    PLY,
+    State,
+    to_play,
+    value_of,
+)
 
 Requirement = Callable[[RandomGames], None]
 
@@ -54,6 +64,8 @@ def has_valid_sizes_and_rules(games: RandomGames) -> None:
         number = getattr(games.game, name)
         if type(number) is not int or number < 1:
             raise Fault(f"{name} is {number!r}; expected an int of at least 1")
+    if (number := games.game.num_actions) > MOST_ACTIONS:
+        raise Fault(f"num_actions is {number}; a search takes {MOST_ACTIONS} at most")
     if not games.game.edges_per_node <= games.game.most_legal <= games.game.num_actions:
         raise Fault("expected edges_per_node <= most_legal <= num_actions")
     shape = games.game.observation_shape

@@ -20,7 +20,8 @@ import numpy as np
 from numba import types
 
 from alphazero.errors import GameError
-from alphazero.games.game import Game, State
+from alphazero.games.game import MOST_ACTIONS, Game, State
+from alphazero.games.registry import write_game
 from alphazero.utils.arrays import (
     BoolArray,
     Float32Array,
@@ -83,8 +84,6 @@ EDGE = np.dtype(
 )
 CACHE_LINE = 64
 """bytes"""
-MOST_ACTIONS = np.iinfo(np.int16).max
-"""of a game"""
 LEAF = np.dtype(
     [
         ("depth", np.int32),  # edges from the root
@@ -184,7 +183,7 @@ def allocate_trees(
     """
     if game.num_actions > MOST_ACTIONS:
         raise GameError(
-            f"{type(game).__name__} has {game.num_actions} actions; a tree takes {MOST_ACTIONS}"
+            f"{write_game(game)} has {game.num_actions} actions; a tree takes {MOST_ACTIONS}"
         )
     size, legal = game.state_size, game.most_legal
     edges = nodes * game.edges_per_node + legal

@@ -10,7 +10,8 @@ from helpers.settings import replay_config, search_config
 
 from alphazero.errors import GameError
 from alphazero.games.chess.game import Chess
-from alphazero.mcts.kernels.tree import MOST_ACTIONS, allocate_trees
+from alphazero.games.game import MOST_ACTIONS
+from alphazero.mcts.kernels.tree import allocate_trees
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
