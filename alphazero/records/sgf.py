@@ -37,6 +37,7 @@ from alphazero.games.game import Game
 from alphazero.games.grid import VERTEX_LETTERS, CellNames
 from alphazero.games.registry import name_of
 from alphazero.records.sgf_text import BEGIN, TOKEN
+from alphazero.utils.tables import count_of
 
 SIZE_LIMIT: Final = 1 << 23
 """Maximum size of a file in bytes."""
@@ -82,6 +83,8 @@ class SgfVariation(NamedTuple):
     """number of the game's moves before it"""
     moves: list[tuple[int, int | str]]
     comments: list[str]
+    stones: dict[int, int]
+    """set up before its first move"""
 
 
 @dataclass(frozen=True)
@@ -270,7 +273,11 @@ def read_main_line(line: MainLine) -> SgfGame:
         except GameError as error:
             warnings.append(f"the moves after move {len(reader.game.moves)} are left out: {error}")
             break
-    return reader.finished()
+    game = reader.finished()
+    same = [line for line in game.variations if line.stones == game.stones]
+    if left_out := len(game.variations) - len(same):
+        warnings.append(f"{count_of(left_out, 'variation')} left out, with other stones set up")
+    return replace(game, variations=same)
 
 
 def _is_hex(header: Node, nodes: list[Node]) -> bool:
@@ -333,7 +340,7 @@ class _Reader:
         except GameError as error:
             game.warnings.append(f"a variation ends early: {error}")
         moves, comments = other.game.moves[before:], other.game.comments[before:]
-        return SgfVariation(before, moves, comments) if moves else None
+        return SgfVariation(before, moves, comments, other.game.stones) if moves else None
 
     def finished(self) -> SgfGame:
         result = self.game.text("RE")

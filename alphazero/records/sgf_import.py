@@ -324,6 +324,7 @@ def _variations(game: Game, record: SgfGame, steps: list[tuple[int, ...]]) -> It
     actions = tuple(action for step in steps for action in step)
     for variation in record.variations:
         if variation.before >= len(steps) or plies[variation.before] == len(actions):
+            record.warnings.append("a variation is left out: the main line has no move there")
             continue
         state, ply, line = states[variation.before], plies[variation.before], list[int]()
         comments: list[str] = []

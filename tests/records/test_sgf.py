@@ -450,6 +450,30 @@ def test_variations_are_read_and_written_again():
     assert GameTree.of(played).size == 1 + len(played.actions) + 4 + 2
 
 
+@pytest.mark.parametrize(
+    ("text", "warning", "stones"),
+    [
+        (
+            "(;GM[1]SZ[9](;AB[cc]B[dd])(;AB[ee]B[ff];W[gg]))",
+            "1 variation left out, with other stones",
+            1,
+        ),
+        (
+            "(;GM[1]SZ[9](;AB[cc];B[dd])(;B[ff])(;B[gg]))",
+            "2 variations left out, with other stones",
+            1,
+        ),
+        ("(;GM[1]SZ[9](;B[dd])(;AB[ee];B[ff]))", "1 variation left out, with other stones", 0),
+        ("(;GM[1]SZ[9](;C[none])(;B[cc];W[bb]))", "variation is left out: the main line has no", 0),
+        ("(;GM[1]SZ[9];B[dd](;C[end])(;W[cc];B[bb]))", "variation is left out: the main line", 0),
+    ],
+)
+def test_a_variation_that_cannot_be_one_of_the_main_line_is_told(text, warning: str, stones: int):
+    played, (line,) = loaded(text)
+    assert (played.setup, played.variations) == (stones, ())
+    assert warning in line
+
+
 def test_variations_of_another_reader_are_the_same():
     sgf: Any = pytest.importorskip("sgfmill.sgf")
 

@@ -121,6 +121,9 @@ def analyze(engine: Engine, arguments: list[str], fractions: bool) -> None:
 
 def generate(engine: Engine, arguments: list[str], fractions: bool) -> str:
     """Search a move, write info lines meanwhile, and play it."""
+    request = read_request(arguments, engine.to_play)
+    if engine.is_over and (step := engine.choose(request.player)) is not None:
+        return f"play {engine.make_choice(step)}"
     report = Report(engine, arguments, fractions)
     step = engine.choose(report.request.player, report.write)
     if step:

@@ -46,6 +46,8 @@ class Engine:
         """clocks of player 0 and 1; None without time limits"""
         self.own_move = -1
         """The number of moves right after the engine's last move."""
+        self.rules = {name: getattr(game, name) for name in game.marginal_options}
+        """those of the session; a file may bring others for its game"""
         self.begin(game)
 
     def begin(self, game: Game) -> None:
@@ -66,6 +68,10 @@ class Engine:
         self.analyzer.set_position([])
         if self.clocks:
             self.clocks = [Clock(clock.settings) for clock in self.clocks]
+
+    def begin_anew(self, game: Game) -> None:
+        """Start a game by the rules of the session; raise as `begin`."""
+        self.begin(type(game)(**{**game.options, **self.rules}))
 
     def begin_reply(self) -> None:
         """Write the first line of the reply to a command that writes more before it ends."""
@@ -216,7 +222,7 @@ class Engine:
     def make_choice(self, step: tuple[int, ...] | None) -> str:
         """Play the result of `choose`; return its GTP name."""
         name = self.name(step)
-        if step:
+        if step is not None:
             self.make(step)
         self.own_move = len(self.moves)
         return name

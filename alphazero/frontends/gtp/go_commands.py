@@ -166,9 +166,12 @@ def loadsgf(engine: Engine, arguments: list[str]) -> None:
     The board size is adopted if the player supports it; the komi is not. What is left out is
     written to the standard error.
     """
-    last = read_integer(arguments[1], "a move number", 1) - 1 if len(arguments) == 2 else None
+    *words, end = arguments
+    has_number = bool(words) and end.isdecimal()  # a path may have spaces
+    path = Path(" ".join(words if has_number else arguments))
+    last = read_integer(end, "a move number", 1) - 1 if has_number else None
     try:
-        record = read_sgf(decode(read_limited(Path(arguments[0]), SIZE_LIMIT)))
+        record = read_sgf(decode(read_limited(path, SIZE_LIMIT)))
         game = resized(engine.game, record.rows, record.columns)
         game, steps = replay(game, record, last, engine.spec.plays)
         engine.begin(game)
@@ -176,5 +179,6 @@ def loadsgf(engine: Engine, arguments: list[str]) -> None:
         raise GtpError(f"cannot load file: {error}") from None
     for warning in record.warnings[:MAX_WARNINGS]:
         warn(f"loadsgf: {warning}")
-    for step in filter(None, steps):
+    setup, *moves = steps
+    for step in [setup] * bool(setup) + moves:  # with a step for each move, also if it is left out
         engine.make(step)

@@ -459,6 +459,34 @@ def test_a_file_is_loaded_as_far_as_the_rules_of_its_player_allow(tmp_path, caps
         assert re.fullmatch("= ([A-E][1-5]|PASS|pass)\n\n", talk.ask("genmove w"))
 
 
+def test_the_rules_of_a_file_hold_for_its_game_alone(tmp_path):
+    path = tmp_path / "my game.sgf"
+    path.write_text("(;SZ[5];B[ba];W[ee];B[bb];W[ed];B[ac];W[aa];B[de];W[ab];B[dd])")
+    talk, suicide = GtpTalk("random", "go:rows=5,columns=5"), ("b A4", "b B5", "w A5")
+    assert talk.ask(f"loadsgf {path}") == "=\n\n"
+    assert talk.ask(f"loadsgf {path} 3") == talk.ask(f"loadsgf {path}") == "=\n\n"
+    assert talk.engine.game.suicide == 1
+    for command in "clear_board", "boardsize 5":
+        assert talk.ask(f"loadsgf {path}") == talk.ask(command) == "=\n\n"
+        *_, last = [talk.ask(f"play {move}") for move in suicide]
+        assert last.startswith("? illegal move")
+
+
+def test_each_move_after_the_end_can_be_undone(tmp_path):
+    talk = GtpTalk("uct:5", "go:rows=5,columns=5")
+    for command in "play b c3", "play w b2", "play b pass", "play w pass":
+        talk.ask(command)
+    assert talk.ask("genmove b") == "= pass\n\n"
+    for analysis in "lz-genmove_analyze w 10", "kata-genmove_analyze b 10":
+        assert talk.ask(analysis) == "= play pass\n\n"
+    assert [len(talk.engine.steps), talk.ask("undo"), talk.ask("undo")] == [7, "=\n\n", "=\n\n"]
+    assert (len(talk.engine.steps), talk.engine.is_over) == (5, True)
+    path = tmp_path / "resumed.sgf"
+    path.write_text("(;SZ[5];B[cc];W[bb];B[];W[];B[dd];W[])")
+    assert talk.ask(f"loadsgf {path}") == "=\n\n"
+    assert len(talk.engine.steps) == 6
+
+
 PLAUSIBLE = f"""
     {" ".join(COMMANDS)}
     b w black white a1 b2 c3 d4 j9 t19 pass resign 0 1 2 3 5 9 19 26 -1 6.5 1e3 x
