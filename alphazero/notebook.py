@@ -5,6 +5,7 @@ alphazero.Position(game, "4 4 3").think(player)
 """
 
 import copy
+from collections.abc import Sequence
 
 from alphazero.drawing.board import BoardDrawing, position_title
 from alphazero.drawing.canvas import MARGIN, Canvas
@@ -20,8 +21,8 @@ from alphazero.players.search_player import SearchPlayer
 class Position:
     """A position of a game, with an optional search result."""
 
-    def __init__(self, game: Game | str, line: str = "") -> None:
-        """Play the moves of `line`, as in `Game.from_text`, from the initial position.
+    def __init__(self, game: Game | str, line: str | Sequence[str] = "") -> None:
+        """Play the moves of `line`, as in `Game.from_moves`, from the initial position.
 
         `game` may be a text: `NAME` or `NAME:option=value,...`.
 

@@ -255,7 +255,7 @@ def _start_analysis(tab: Any, address: str, moves: str) -> None:
 def draw_series(run: Path, line: str, number: int = 3) -> Canvas:
     """Draw policies and values of a position by networks evenly spaced over a run.
 
-    `line` has the moves, as `Game.from_text` reads them; `number` is 1 to `len(POLICY_COLOURS)`.
+    `line` has the moves, as `Game.from_moves` reads them; `number` is 1 to `len(POLICY_COLOURS)`.
 
     Raises RunError when the run's folder holds no checkpoints.
     """

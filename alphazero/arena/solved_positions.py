@@ -99,7 +99,7 @@ LABELS = {score: label for label, score in _SCORES.items()}
 def _read_line(game: Game, line: str) -> tuple[State, int, Int64Array]:
     """Return the position of a line, its value, and the values of its actions [A]."""
     moves, score, labels = line.split() if line[:1].strip() else ["", *line.split()]
-    state = game.from_text(moves.replace(",", " "))
+    state = game.from_moves(moves.replace(",", " "))
     legal = game.legal_action_mask(state)
     if len(labels) != game.num_actions or [label != "." for label in labels] != legal.tolist():
         raise ValueError(f"the labels {labels[:40]!r} do not fit the position's legal moves")

@@ -326,7 +326,7 @@ def solve(options: argparse.Namespace) -> None:
     from alphazero.games.registry import read_game
 
     game = read_game(options.game)
-    state = game.from_text(" ".join(options.moves))
+    state = game.from_moves(" ".join(options.moves))
 
     from alphazero.solvers.exact import describe, solve_position, solver_for
 

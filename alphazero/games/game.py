@@ -408,16 +408,12 @@ class Game(ABC):
         self.rule_functions.observe.call_at_once(state, planes)
         return planes
 
-    def from_moves(self, moves: Sequence[str]) -> State:
-        """Return the position after moves in the game's notation."""
+    def from_moves(self, moves: str | Sequence[str]) -> State:
+        """Return the position after moves in the game's notation: names, or a text of them."""
         state = self.initial_state()
-        for move in moves:
+        for move in self.split_moves(moves):
             state = self.play(state, self.parse_action(state, move))
         return state
-
-    def from_text(self, line: str) -> State:
-        """Return the position after the moves in a text that `split_moves` reads."""
-        return self.from_moves(self.split_moves(line))
 
     def action_names(self, state: State, actions: Iterable[int]) -> list[str]:
         """Return the names of successive moves from `state`; raise GameError if one is illegal."""
@@ -427,11 +423,13 @@ class Game(ABC):
             state = self.play(state, action)
         return names
 
-    def split_moves(self, line: str) -> list[str]:
-        """Split a text into names of moves at spaces.
+    def split_moves(self, line: str | Sequence[str]) -> list[str]:
+        """Split a text into names of moves at spaces; names stay as they are.
 
         Spaces are optional if the name of every first move has one character.
         """
+        if not isinstance(line, str):
+            return list(line)
         state = self.initial_state()
         first = np.flatnonzero(self.legal_action_mask(state)).tolist()
         short = all(len(self.action_name(state, action)) == 1 for action in first)

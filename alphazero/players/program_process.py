@@ -11,6 +11,7 @@ import re
 import shlex
 import signal
 import subprocess
+import sys
 import threading
 import weakref
 from collections import deque
@@ -22,6 +23,9 @@ from alphazero.utils.files import explain_os_error, printable
 
 REPLY_TIMEOUT: Final = 300.0
 """Seconds a program has for one reply, beside those that it was told to think."""
+
+FIRST_REPLY: Final = 10.0
+"""Seconds without a first reply after which a line says that a program is waited for."""
 
 EXIT_TIMEOUT: Final = 1.0
 """Seconds a program has to exit by itself before it is killed."""
@@ -193,6 +197,7 @@ class ProgramProcess:
         self._process, self._stdin = process, process.stdin
         self._protocol = protocol
         self._replies: queue.Queue[Reply | None] = queue.Queue()
+        self._words, self._has_replied = words, False
         self._stderr: deque[str] = deque(maxlen=1)
         # Threads hold the pipes, not this object: when it is garbage-collected, the process ends.
         errors = process.stderr, self._stderr
@@ -217,14 +222,28 @@ class ProgramProcess:
         self.send(command)
         patience = thinking_time + REPLY_TIMEOUT
         try:
-            reply = self._replies.get(timeout=patience)
+            reply = self._next_reply(patience)
         except queue.Empty:
             raise PlayerError(f"no reply to '{_title(command)}' within {patience:g} s") from None
+        self._has_replied = True
         if reply is _OVERFLOW:
             raise PlayerError("the program's output exceeds its limits")
         if reply is None:
             raise PlayerError(self._exit_reason())
         return reply
+
+    def _next_reply(self, patience: float) -> Reply | None:
+        """Wait for a reply, None at the end of the program; raise `queue.Empty` after `patience`.
+
+        Where a first reply takes long, a line says so: another protocol may be needed.
+        """
+        if not self._has_replied and patience > FIRST_REPLY:
+            with contextlib.suppress(queue.Empty):
+                return self._replies.get(timeout=FIRST_REPLY)
+            words, kind = printable(shlex.join(self._words)), self._protocol.name
+            print(f"waiting for a first reply of {words}; does it speak {kind}?", file=sys.stderr)
+            patience -= FIRST_REPLY
+        return self._replies.get(timeout=patience)
 
     def demand(self, command: str, thinking_time: float = 0.0) -> str:
         """Return the text of the reply to a command; raise PlayerError also if it is refused."""

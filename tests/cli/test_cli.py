@@ -225,7 +225,7 @@ def test_solve_prints_the_value_and_the_best_moves_below_the_drawing(
 ):
     assert exit_code("solve", game, moves) == 0
     rules = read_game(game)
-    drawing = rules.render(rules.from_text(moves))
+    drawing = rules.render(rules.from_moves(moves))
     assert capsys.readouterr().out == f"{drawing}\nvalue  {value}\nbest   {best}\n"
 
 
@@ -481,10 +481,10 @@ def test_little_is_loaded_for_the_version_and_for_a_replay(tmp_path):
     [
         ("solve gomoku --positions 2000", "too large to solve: 2,000 positions were"),
         ("solve connect_four 1212121", "the game is over; there is nothing to solve"),
-        ("play random", "name one, as with --game"),
-        ("gtp random", "name one, as with --game"),
+        ("play random", "name one, as --game"),
+        ("gtp random", "name one, as --game"),
         ("replay README.md", "README.md:1: not a game of `alphazero match --save`: expected a"),
-        ("match random random", "name one, as with --game"),
+        ("match random random", "name one, as --game"),
         ("match random hex_7x7 --annotate x.safetensors", "--annotate copies a checkpoint, and"),
     ],
 )

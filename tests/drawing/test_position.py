@@ -67,7 +67,7 @@ def marks(picture: Element, board: BoardDrawing) -> dict[int, str]:
 def test_only_legal_moves_are_marked(name: str):
     """A full board of shares, illegal actions included, looks like the legal ones alone."""
     game = read_game(name)
-    state = game.from_text(MOVES[name])
+    state = game.from_moves(MOVES[name])
     mask = game.legal_action_mask(state)
     legal = {int(action): 1 / mask.sum() for action in np.flatnonzero(mask)}
     illegal = {int(action): 0.5 for action in np.flatnonzero(~mask)}
@@ -90,7 +90,7 @@ def test_a_picture_that_stands_alone_has_its_own_colours_with_dark_twins():
 
 def test_the_share_of_a_column_is_where_its_stone_would_land():
     game = ConnectFour()
-    picture = draw(game, game.from_text(MOVES["connect_four"]), {3: 0.75, 0: 0.25})
+    picture = draw(game, game.from_moves(MOVES["connect_four"]), {3: 0.75, 0: 0.25})
     for place in (0, 1):
         found = marks(picture, board_at(game, place))
         numbers = {cell: text for cell, text in found.items() if text != "."}
@@ -108,7 +108,7 @@ def test_a_share_below_half_a_percent_is_a_dot_and_no_number():
 
 def test_the_last_move_has_a_ring_and_the_played_one_a_frame():
     game = ConnectFour()
-    state, mark = game.from_text(MOVES["connect_four"]), palette_of(game).mark
+    state, mark = game.from_moves(MOVES["connect_four"]), palette_of(game).mark
     assert not shapes(draw(game, state, {}), "circle", mark, "stroke")
     rings = shapes(draw(game, state, {}, last_cells=[31], played=6), "circle", mark, "stroke")
     middles = [(float(ring["cx"]), float(ring["cy"])) for ring in rings if float(ring["cy"]) > TOP]

@@ -314,7 +314,7 @@ DRAWINGS = {
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_a_game_is_drawn_with_the_names_of_its_moves(name: str):
     game, (moves, drawing) = read_game(name), DRAWINGS[name]
-    assert game.render(game.from_text(moves)) == drawing
+    assert game.render(game.from_moves(moves)) == drawing
 
 
 @pytest.mark.parametrize(

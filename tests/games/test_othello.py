@@ -43,7 +43,7 @@ def test_the_second_player_wins_on_four_by_four():
 def test_a_game_may_end_with_empty_cells():
     """The shortest game: white is wiped out with black's fifth disc."""
     game = Othello()
-    state = game.from_text("e6 f4 e3 f6 g5 d6 e7 f5 c5")
+    state = game.from_moves("e6 f4 e3 f6 g5 d6 e7 f5 c5")
     assert game.outcome(state) == 1
     assert state[PLY] == 9
     assert game.render(state).count("O") == 1, "in the line that says whose turn it would be"

@@ -21,7 +21,7 @@ def test_a_result_is_described_in_the_words_of_the_games_players(
     name: str, moves: str, result: str, points: str
 ):
     game = read_game(name)
-    state = game.from_text(moves)
+    state = game.from_moves(moves)
     assert describe_end(game, state) == result
     assert describe_points(game, state) == (f" ({points})" if points else "")
 
@@ -44,4 +44,4 @@ def test_a_game_is_titled_with_what_a_player_needs_to_know(name: str, title: str
 def test_points_are_counted_before_the_end_too():
     game = read_game("othello")
     assert game.points(game.initial_state()) == (2, 2)
-    assert game.points(game.from_text("d3")) == (4, 1)
+    assert game.points(game.from_moves("d3")) == (4, 1)

@@ -25,7 +25,7 @@ def test_a_prediction_is_for_player_0_whoever_is_to_move(tmp_path, leaf_symmetry
     game, player = load_player(path)
     network: Any = innermost(player.search.evaluator)
     for line in ("a1 b2", "a1 b2 c3"):
-        state = game.from_text(line)
+        state = game.from_moves(line)
         own = network.predict(game.observe(state)[None])
         end = predict_end(game, state, player)
         assert own.ownership is not None
@@ -39,17 +39,17 @@ def test_a_prediction_is_for_player_0_whoever_is_to_move(tmp_path, leaf_symmetry
 
 def test_the_end_of_a_finished_game_is_exact_and_needs_no_network():
     game = read_game(GO)
-    end = predict_end(game, game.from_text("b2 pass pass"))
+    end = predict_end(game, game.from_moves("b2 pass pass"))
     assert end.ownership is not None
     assert end.ownership.tolist() == [1.0] * 9
     assert (end.margin, end.margin_spread) == (8.5, 0)
-    assert predict_end(game, game.from_text("b2 pass")) == EndPrediction()
-    empty = predict_end(game, game.from_text("pass pass"))
+    assert predict_end(game, game.from_moves("b2 pass")) == EndPrediction()
+    empty = predict_end(game, game.from_moves("pass pass"))
     assert empty.ownership is not None
     assert not empty.ownership.any()
     assert empty.margin == -0.5
     tied = read_game("tic_tac_toe")
-    assert predict_end(tied, tied.from_text("a1 a2 b1 b2 c1")) == EndPrediction()
+    assert predict_end(tied, tied.from_moves("a1 a2 b1 b2 c1")) == EndPrediction()
 
 
 def test_players_without_heads_predict_nothing(tmp_path):

@@ -20,7 +20,7 @@ def player(tmp_path_factory) -> Path:
 
 def test_a_search_reports_what_the_players_search_has_found(player):
     game, searcher = alphazero.load_player(player, simulations=120)
-    state = game.from_text("4 4 3")
+    state = game.from_moves("4 4 3")
     result = alphazero.search(searcher, state)
     roots = statistics(searcher.search)
     assert result.simulations == 120
@@ -45,15 +45,15 @@ def test_without_a_network_or_an_open_end_there_is_no_value_of_the_network(playe
     game = make_game("connect_four")
     rollouts = parse_player("uct:20").create(game)
     assert isinstance(rollouts, SearchPlayer)
-    assert alphazero.search(rollouts, game.from_text("4 4 3")).network_value is None
-    proven = alphazero.search(alphazero.load_player(player)[1], game.from_text("4 1 4 1 4 1"))
+    assert alphazero.search(rollouts, game.from_moves("4 4 3")).network_value is None
+    proven = alphazero.search(alphazero.load_player(player)[1], game.from_moves("4 1 4 1 4 1"))
     assert proven.proof is not None
     assert proven.network_value is None
 
 
 def test_moves_that_were_not_searched_come_last_in_the_order_of_their_priors(player):
     game, searcher = alphazero.load_player(player, simulations=2)
-    candidates = alphazero.search(searcher, game.from_text("4 4 3")).candidates
+    candidates = alphazero.search(searcher, game.from_moves("4 4 3")).candidates
     visits = [candidate.visits for candidate in candidates]
     priors = [candidate.prior for candidate in candidates if not candidate.visits]
     assert visits == sorted(visits, reverse=True)
@@ -63,7 +63,7 @@ def test_moves_that_were_not_searched_come_last_in_the_order_of_their_priors(pla
 
 def test_its_moves_have_names_and_it_prints_as_a_table(player):
     game, searcher = alphazero.load_player(player)
-    state = game.from_text("4 4 3")
+    state = game.from_moves("4 4 3")
     result = alphazero.search(searcher, state, simulations=40)
     best = result.candidates[0]
     assert result.names(best.line) == [str(action + 1) for action in best.line]
@@ -86,7 +86,7 @@ def test_long_tables_are_cut(tmp_path):
 def test_finished_and_foreign_positions_are_refused(player):
     game, searcher = alphazero.load_player(player)
     with pytest.raises(GameError, match="the game is over"):
-        alphazero.search(searcher, game.from_text("1 2 1 2 1 2 1"))
+        alphazero.search(searcher, game.from_moves("1 2 1 2 1 2 1"))
     with pytest.raises(PlayerError, match="the player plays connect_four, with states of"):
         alphazero.search(searcher, make_game("hex").initial_state())
 

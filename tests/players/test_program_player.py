@@ -124,6 +124,20 @@ def test_a_program_that_thinks_for_long_has_that_time_and_the_usual_patience(mon
     assert reasons == {"no reply to 'go movetime 500' within 3.5 s"}
 
 
+def test_a_program_that_does_not_reply_at_first_is_told_once(monkeypatch, capsys):
+    monkeypatch.setattr(program_process, "EXIT_TIMEOUT", 0.1)
+    monkeypatch.setattr(program_process, "FIRST_REPLY", 0.2)
+    monkeypatch.setattr(program_process, "REPLY_TIMEOUT", 0.5)
+    with pytest.raises(PlayerError, match="no reply to 'list_commands' within"):
+        GtpPlayer(TIC_TAC_TOE, 1, "sleep 9")
+    assert capsys.readouterr().err == "waiting for a first reply of sleep 9; does it speak gtp?\n"
+    monkeypatch.setattr(program_process, "FIRST_REPLY", 20.0)
+    GtpPlayer(TIC_TAC_TOE, 1, fake("gtp")).close()
+    with pytest.raises(PlayerError, match="ended"):
+        GtpPlayer(TIC_TAC_TOE, 1, "true")
+    assert not capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("protocol", "fault", "message"),
     [

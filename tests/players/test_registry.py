@@ -220,7 +220,7 @@ def test_convolutional_heads_play_other_sizes_of_their_game(tmp_path):
     assert (spec.name, spec.player_hash) == (own.name, own.player_hash)
     saved = spec.saved
     assert saved is not None
-    observations = LARGER.observe(LARGER.from_text("a1 b2"))[None]
+    observations = LARGER.observe(LARGER.from_moves("a1 b2"))[None]
     logits, values = saved.evaluator.evaluate(observations)
     with torch.no_grad():
         expected = saved.checkpoint.network(LARGER)(torch.from_numpy(observations))

@@ -65,7 +65,7 @@ def test_nim_is_won_wherever_the_closed_form_says_so(name: str):
 def test_a_ply_is_looked_at_however_short_the_time():
     game = make_game("gomoku", rows=8, columns=8)
     player = MinimaxPlayer(game, 1, np.random.default_rng(0), seconds=1e-9)
-    state = game.from_text("a1 h8 a2 h7 a3 h6 a4 h5")
+    state = game.from_moves("a1 h8 a2 h7 a3 h6 a4 h5")
     assert game.action_name(state, player.choose(state)) == "a5"
 
 
@@ -79,7 +79,7 @@ def test_the_same_seed_plays_the_same_games(name: str):
 
 def test_the_seed_decides_between_moves_that_are_alike():
     game = Mnk()
-    state = game.from_text("b2")
+    state = game.from_moves("b2")
     for name in ("solver", "minimax:1"):
         spec, generators = parse_player(name), map(np.random.default_rng, range(16))
         assert {spec.create(game, 1, rng).choose(state) for rng in generators} == {0, 2, 6, 8}
@@ -90,7 +90,7 @@ def test_the_solver_wins_at_once_and_holds_out_when_it_is_lost():
     game = Mnk()
     player = SolverPlayer(game, 1, np.random.default_rng(0))
     for moves, best in (("a1 b1 a3", "a2"), ("a1 b1 a3 b3", "a2"), ("a1 b2 a2 b3", "a3")):
-        state = game.from_text(moves)
+        state = game.from_moves(moves)
         for _ in range(5):
             assert game.action_name(state, player.choose(state)) == best
 
@@ -99,9 +99,9 @@ def test_a_game_too_large_to_solve_is_played_by_looking_ahead(monkeypatch):
     monkeypatch.setattr(solver_players, "SOLVER_POSITIONS", 1_000)
     game = make_game("gomoku", rows=8, columns=8)
     player = SolverPlayer(game, 1, np.random.default_rng(0))
-    state = game.from_text("a1 h8 a2 h7 a3 h6 a4 c5")
+    state = game.from_moves("a1 h8 a2 h7 a3 h6 a4 c5")
     assert game.action_name(state, player.choose(state)) == "a5"
-    state = game.from_text("b2 h8 a2 h7 a3 h6 a4")
+    state = game.from_moves("b2 h8 a2 h7 a3 h6 a4")
     assert game.action_name(state, player.choose(state)) in {"h5", "a5", "a1"}
 
 
@@ -109,7 +109,7 @@ def test_values_are_the_movers():
     game = ConnectFour()
     for name in ("solver", "minimax:3"):
         player, slots = parse_player(name).create(game, 2), np.array([0, 1])
-        won, lost = game.from_text("112233"), game.from_text("4453")
+        won, lost = game.from_moves("112233"), game.from_moves("4453")
         player.reset(slots, np.array([won, lost]))
         player.advance(slots[1:], np.array([game.parse_action(lost, "3")]))
         player.begin_moves(slots)

@@ -60,7 +60,7 @@ def test_a_series_shows_the_policy_and_the_value_of_each_network(run):
     expected = []
     for path in sorted(run.glob("step-*.safetensors")):
         saved = load_checkpoint_player(path)
-        state = saved.game.from_text("a1 b2 c3")
+        state = saved.game.from_moves("a1 b2 c3")
         logits, values = saved.evaluator.evaluate(saved.game.observe(state)[None])
         legal = np.flatnonzero(saved.game.legal_action_mask(state))
         shares = np.exp(logits[0, legal]) / np.exp(logits[0, legal]).sum()

@@ -76,7 +76,7 @@ SCORED = [
 @pytest.mark.parametrize(("moves", "score"), SCORED)
 def test_known_positions_have_their_scores(moves: str, score: int):
     game = ConnectFour()
-    state = game.from_text(moves)
+    state = game.from_moves(moves)
     assert score_of(BitboardSolver(6, 7), game, state) == score
 
 
@@ -128,7 +128,7 @@ def test_a_solver_that_gave_up_answers_the_next_question_rightly():
 def test_the_end_of_a_game_needs_no_answer():
     game = ConnectFour()
     with pytest.raises(GameError, match="the game is over"):
-        solve_position(solver_for(game), game.from_text("1212121"), ENOUGH)
+        solve_position(solver_for(game), game.from_moves("1212121"), ENOUGH)
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ def stones(page: Page) -> list[str]:
 
 
 def test_a_whole_game_of_connect_four_is_clicked_and_stones_fall(visit):
-    page, state = visit("connect_four"), CONNECT_FOUR.from_text(WIN_IN_4)
+    page, state = visit("connect_four"), CONNECT_FOUR.from_moves(WIN_IN_4)
     for count, column in enumerate(WIN_IN_4.split(), 1):
         # The top cell of a column is far above where the stone will lie.
         cell(page, f"column {column}, row 6").click()
