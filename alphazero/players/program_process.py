@@ -5,6 +5,7 @@ it blocks nothing else.
 """
 
 import contextlib
+import functools
 import os
 import queue
 import re
@@ -177,6 +178,13 @@ def split_command(command: str, protocol: ProgramProtocol) -> list[str]:
     return words
 
 
+@functools.cache
+def _report_wait(command: str, protocol: str) -> None:
+    """Say once that a program has not answered yet."""
+    wait = f"still waiting for the first reply of {printable(command)}"
+    print(f"{wait}; does it speak {protocol}?", file=sys.stderr)
+
+
 class ProgramProcess:
     """A running program; raises PlayerError when it cannot be started."""
 
@@ -240,8 +248,7 @@ class ProgramProcess:
         if not self._has_replied and patience > FIRST_REPLY:
             with contextlib.suppress(queue.Empty):
                 return self._replies.get(timeout=FIRST_REPLY)
-            words, kind = printable(shlex.join(self._words)), self._protocol.name
-            print(f"waiting for a first reply of {words}; does it speak {kind}?", file=sys.stderr)
+            _report_wait(shlex.join(self._words), self._protocol.name)
             patience -= FIRST_REPLY
         return self._replies.get(timeout=patience)
 

@@ -9,6 +9,7 @@ as ?! or $14 begins the comment. A comment before a variation ends that of its f
     Variant          the game by UCI's name, such as gardner, or by ours; without it chess
     FEN              the position in which the game begins, if it is not the initial one
     Termination      resignation, or adjudication for the reason that a comment gives
+    AutomaticDraws   no: repetition and fifty moves do not end this game
 """
 
 import dataclasses
@@ -41,7 +42,9 @@ LINE_WIDTH: Final = 80
 
 ROSTER: Final = {"Event": "?", "Site": "?", "Date": "????.??.??", "Round": "?"}
 """Tags that every game has, section 8.1.1, with the values of unknown ones."""
-_PLAYED: Final = "White", "Black", "Result", "Variant", "SetUp", "FEN"
+NO_DRAWS: Final = "AutomaticDraws"
+"""Our tag of a game without them: `no`."""
+_PLAYED: Final = "White", "Black", "Result", "Variant", "SetUp", "FEN", NO_DRAWS
 """Tags that a played game has in fields of its own."""
 
 ANNOTATIONS: Final = {"!": 1, "?": 2, "!!": 3, "??": 4, "!?": 5, "?!": 6}
@@ -181,6 +184,8 @@ def from_pgn(record: PgnGame, game: PieceGame | None = None) -> PlayedGame:
     whose first word is no legal move.
     """
     game = game or _game_of(record)
+    if isinstance(game, Chess) and record.tags.get(NO_DRAWS) == "no":
+        game = dataclasses.replace(game, automatic_draws=0)
     start = record.tags.get("FEN", "").strip()
     states, actions, fault = _replay(game, start, record.main.moves)
     if fault and isinstance(game, Chess) and game.outcome(states[-1]) == 0:
@@ -188,8 +193,10 @@ def from_pgn(record: PgnGame, game: PieceGame | None = None) -> PlayedGame:
         longer = _replay(lenient, start, record.main.moves)
         if len(longer[1]) > number:
             game, (states, actions, fault) = lenient, longer
-            drawn = f"after move {number} the rules draw the game"
-            record.warnings.append(f"{drawn}; it goes on, for nobody claimed it")
+            drawn = (
+                f"the rules draw the game {f'after move {number}' if number else 'at its start'}"
+            )
+            record.warnings.append(f"{drawn}; it goes on, without automatic draws")
     if fault and not (actions or record.tags):
         raise fault
     if fault:
@@ -329,7 +336,9 @@ def to_pgn(played: PlayedGame) -> str:
     game = played.game
     if not isinstance(game, PieceGame):
         raise GameError(f"PGN is possible for {', '.join(GAMES)}, not for {name_of(game)}")
-    own = dataclasses.replace(game, automatic_draws=1) if isinstance(game, Chess) else game
+    own, goes_on = game, False
+    if isinstance(game, Chess):
+        own, goes_on = dataclasses.replace(game, automatic_draws=1), not game.automatic_draws
     spelling, states = write_game(own), played.states()
     words = list(map(_braced, remarks_of(played)))
     words += _line(game, states[0], played.actions, played.comments, played.variations)
@@ -342,6 +351,7 @@ def to_pgn(played: PlayedGame) -> str:
         "SetUp": "1" if played.start else "",
         "FEN": game.write_fen(states[0]) if played.start else "",
         "Termination": _termination(played.resigned, played.forfeit_reason),
+        NO_DRAWS: "no" if goes_on else "",
     }
     if spelling == GAMES[0]:
         del tags["Variant"]

@@ -29,6 +29,7 @@ from alphazero.records.sgf_export import (
     result_of,
     rules_of,
 )
+from alphazero.utils.tables import count_of
 
 BOARDS: Final = {GO: "Go", OTHELLO: "Othello", LINES: "gomoku", HEX: "Hex"}
 """Names of games by the property GM."""
@@ -321,10 +322,10 @@ def _variations(game: Game, record: SgfGame, steps: list[tuple[int, ...]]) -> It
     for step in steps[1:]:
         states.append(game.play(states[-1], *step))
         plies.append(plies[-1] + len(step))
-    actions = tuple(action for step in steps for action in step)
+    actions, alone = tuple(action for step in steps for action in step), 0
     for variation in record.variations:
         if variation.before >= len(steps) or plies[variation.before] == len(actions):
-            record.warnings.append("a variation is left out: the main line has no move there")
+            alone += 1
             continue
         state, ply, line = states[variation.before], plies[variation.before], list[int]()
         comments: list[str] = []
@@ -338,6 +339,9 @@ def _variations(game: Game, record: SgfGame, steps: list[tuple[int, ...]]) -> It
             comments += [*[""] * (len(step) - 1), in_lines(comment)]
         if line and tuple(line) != actions[ply : ply + len(line)]:
             yield Variation(ply, tuple(line), tuple(comments) if any(comments) else ())
+    if alone:
+        left_out = f"{count_of(alone, 'variation')} left out"
+        record.warnings.append(f"{left_out}, where the main line has no move")
 
 
 def other_remarks(text: str) -> str:

@@ -128,9 +128,13 @@ def test_a_program_that_does_not_reply_at_first_is_told_once(monkeypatch, capsys
     monkeypatch.setattr(program_process, "EXIT_TIMEOUT", 0.1)
     monkeypatch.setattr(program_process, "FIRST_REPLY", 0.2)
     monkeypatch.setattr(program_process, "REPLY_TIMEOUT", 0.5)
-    with pytest.raises(PlayerError, match="no reply to 'list_commands' within"):
-        GtpPlayer(TIC_TAC_TOE, 1, "sleep 9")
-    assert capsys.readouterr().err == "waiting for a first reply of sleep 9; does it speak gtp?\n"
+    for _ in range(2):
+        with pytest.raises(PlayerError, match="no reply to 'list_commands' within"):
+            GtpPlayer(TIC_TAC_TOE, 1, "sleep 9")
+    assert (
+        capsys.readouterr().err
+        == "still waiting for the first reply of sleep 9; does it speak gtp?\n"
+    )
     monkeypatch.setattr(program_process, "FIRST_REPLY", 20.0)
     GtpPlayer(TIC_TAC_TOE, 1, fake("gtp")).close()
     with pytest.raises(PlayerError, match="ended"):

@@ -343,16 +343,25 @@ def test_a_game_that_goes_on_after_a_draw_that_nobody_claimed_is_whole(times: in
     text = f'[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n{" ".join(moves)} 1-0\n'
     played, (warning,) = loaded(text)
     assert (played.moves(), played.outcome, played.resigned) == (moves, 1, False)
-    assert (
-        warning == "game 1: after move 8 the rules draw the game; it goes on, for nobody claimed it"
-    )
+    drawn = "game 1: the rules draw the game after move 8"
+    assert warning == f"{drawn}; it goes on, without automatic draws"
     assert played.game == make_game("chess", automatic_draws=0)
     again = to_pgn(played)
     assert "Variant" not in again
-    assert loaded(again)[0] == played
+    assert loaded(again) == (played, [])
     theirs = chess.pgn.read_game(io.StringIO(again))
     assert len([*theirs.mainline_moves()]) == len(moves)
     assert theirs.end().board().is_checkmate()
+
+
+@pytest.mark.parametrize("resigned", [False, True])
+def test_a_game_without_automatic_draws_stays_one_wherever_it_ends(resigned: bool):
+    game = make_game("gardner", automatic_draws=0)
+    actions = tuple(actions_in(game, "Na3 Nc3 Nb1 Nb5 " * 2))
+    outcome = 1 if resigned else ONGOING
+    for count in (0, 3, 8):
+        played = PlayedGame(game, ("a", "b"), actions[:count], outcome, resigned=resigned)
+        assert loaded(to_pgn(played)) == (played, [])
 
 
 def test_fifty_moves_may_have_passed_before_the_game_begins():

@@ -464,8 +464,12 @@ def test_variations_are_read_and_written_again():
             1,
         ),
         ("(;GM[1]SZ[9](;B[dd])(;AB[ee];B[ff]))", "1 variation left out, with other stones", 0),
-        ("(;GM[1]SZ[9](;C[none])(;B[cc];W[bb]))", "variation is left out: the main line has no", 0),
-        ("(;GM[1]SZ[9];B[dd](;C[end])(;W[cc];B[bb]))", "variation is left out: the main line", 0),
+        ("(;GM[1]SZ[9](;C[none])(;B[cc];W[bb]))", "1 variation left out, where the main line", 0),
+        (
+            "(;GM[1]SZ[9];B[dd](;C[end])(;W[cc];B[bb]))",
+            "1 variation left out, where the main line",
+            0,
+        ),
     ],
 )
 def test_a_variation_that_cannot_be_one_of_the_main_line_is_told(text, warning: str, stones: int):

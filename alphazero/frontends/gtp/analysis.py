@@ -122,8 +122,8 @@ def analyze(engine: Engine, arguments: list[str], fractions: bool) -> None:
 def generate(engine: Engine, arguments: list[str], fractions: bool) -> str:
     """Search a move, write info lines meanwhile, and play it."""
     request = read_request(arguments, engine.to_play)
-    if engine.is_over and (step := engine.choose(request.player)) is not None:
-        return f"play {engine.make_choice(step)}"
+    if engine.is_over:
+        return f"play {engine.make_choice(engine.choose(request.player))}"
     report = Report(engine, arguments, fractions)
     step = engine.choose(report.request.player, report.write)
     if step:

@@ -63,7 +63,7 @@ def _boardsize(engine: Engine, arguments: list[str]) -> None:
     """Set the board size, square or columns and rows, and clear the board."""
     sizes = [read_integer(text, "a size", 1) for text in arguments]
     try:
-        engine.begin_anew(resized(engine.game, sizes[-1], sizes[0]))
+        engine.begin(resized(engine.by_rules(engine.game), sizes[-1], sizes[0]))
     except AlphaZeroError as error:
         raise GtpError(f"unacceptable size: {error}") from None
 
@@ -164,7 +164,7 @@ COMMANDS: Final[dict[str, Command]] = {
     QUIT: Command(lambda *_: None),
     "boardsize": Command(_boardsize, *_SIZE),
     "rectangular_boardsize": Command(_boardsize, *_SIZE),
-    "clear_board": Command(lambda engine, _: engine.begin_anew(engine.game)),
+    "clear_board": Command(lambda engine, _: engine.begin(engine.by_rules(engine.game))),
     "komi": Command(_komi, "a number", 1),
     "get_komi": Command(lambda engine, _: f"{getattr(engine.game, 'komi', 0):g}"),
     "showboard": Command(_showboard),

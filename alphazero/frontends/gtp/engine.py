@@ -69,9 +69,9 @@ class Engine:
         if self.clocks:
             self.clocks = [Clock(clock.settings) for clock in self.clocks]
 
-    def begin_anew(self, game: Game) -> None:
-        """Start a game by the rules of the session; raise as `begin`."""
-        self.begin(type(game)(**{**game.options, **self.rules}))
+    def by_rules(self, game: Game) -> Game:
+        """Return a game by the rules of the session."""
+        return dataclasses.replace(game, **self.rules)
 
     def begin_reply(self) -> None:
         """Write the first line of the reply to a command that writes more before it ends."""

@@ -172,13 +172,12 @@ def loadsgf(engine: Engine, arguments: list[str]) -> None:
     last = read_integer(end, "a move number", 1) - 1 if has_number else None
     try:
         record = read_sgf(decode(read_limited(path, SIZE_LIMIT)))
-        game = resized(engine.game, record.rows, record.columns)
+        game = resized(engine.by_rules(engine.game), record.rows, record.columns)
         game, steps = replay(game, record, last, engine.spec.plays)
         engine.begin(game)
     except AlphaZeroError as error:
         raise GtpError(f"cannot load file: {error}") from None
     for warning in record.warnings[:MAX_WARNINGS]:
         warn(f"loadsgf: {warning}")
-    setup, *moves = steps
-    for step in [setup] * bool(setup) + moves:  # with a step for each move, also if it is left out
+    for step in steps if steps[0] else steps[1:]:  # one for each move, also if it is left out
         engine.make(step)

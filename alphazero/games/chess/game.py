@@ -89,8 +89,9 @@ class Chess(PieceGame):
     """Chess on 8 x 8, Gardner's on 5 x 5, Los Alamos chess on 6 x 6.
 
     Draws: stalemate, fifty moves without a capture or a pawn move, the third occurrence of a
-    position, too few pieces for a mate, and `MAX_MOVES`. With `automatic_draws` 0 the second, the
-    third and the last wait for a claim, which nobody makes, as in many games that were played.
+    position, too few pieces for a mate, and `MAX_MOVES`. With `automatic_draws` 0 fifty moves and
+    the third occurrence are no draws, as in games where nobody claimed them, and the limit is
+    `MOST_MOVES`.
     """
 
     size: int = 8

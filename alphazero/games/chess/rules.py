@@ -4,8 +4,8 @@ State after the header: size; whether draws that players may claim end the game;
 squares, seen by the player to move: own pieces, the opponent's, pawns, knights, those that move
 diagonally (bishops and queens), those that move straight (rooks and queens), kings. A move ends by
 turning the board. Then follow the rights to castle, the square where a pawn can be taken en
-passant, the moves since the last capture or pawn move, how often the position occurred before, and
-the keys of the positions since that move.
+passant, the moves since the last capture or pawn move, how often the position occurred before (0
+where more such moves are than `QUIET_LIMIT`), and the keys of the positions since that move.
 
 Lines of sliding pieces: "hyperbola quintessence" (Gerd Isenberg and Aleks Peczenik): for a line
 through a slider r with occupied squares o, o ^ (o - 2r) are the squares up to the first obstacle

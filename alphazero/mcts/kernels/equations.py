@@ -66,8 +66,8 @@ def first_play_value(
     """Return the value of an unvisited action (first play urgency).
 
     Zero, as in AlphaGo Zero ("each edge is initialised to Q = 0"), or with `parent` the node's
-    mean value, its own evaluation included, minus `reduction`. Leela Zero's "FPU reduction"
-    is from the network's value, and 0.25 sqrt(P of the visited) of a win rate, 0.5 in our values.
+    mean value, its own evaluation included, minus `reduction`. Leela Zero subtracts
+    0.25 sqrt(P of the visited), in win rates (0.5 in our values), from the network's value.
     """
     if not parent:
         return 0.0

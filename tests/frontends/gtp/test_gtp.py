@@ -466,7 +466,9 @@ def test_the_rules_of_a_file_hold_for_its_game_alone(tmp_path):
     assert talk.ask(f"loadsgf {path}") == "=\n\n"
     assert talk.ask(f"loadsgf {path} 3") == talk.ask(f"loadsgf {path}") == "=\n\n"
     assert talk.engine.game.suicide == 1
-    for command in "clear_board", "boardsize 5":
+    plain = tmp_path / "plain.sgf"
+    plain.write_text("(;SZ[5];B[cc])")
+    for command in f"loadsgf {plain}", "clear_board", "boardsize 5":
         assert talk.ask(f"loadsgf {path}") == talk.ask(command) == "=\n\n"
         *_, last = [talk.ask(f"play {move}") for move in suicide]
         assert last.startswith("? illegal move")

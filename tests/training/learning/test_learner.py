@@ -409,11 +409,11 @@ def test_the_tallest_network_fits_a_file_with_the_state_of_its_learner():
     (most,) = (
         note.at_most for field, _, note in config_fields(NetworkConfig) if field.name == "blocks"
     )
-    tall = dataclasses.replace(NETWORK, filters=1, global_pooling=0, blocks=int(most))
-    learner = make_learner(settings=tall, optimizer="muon", ema_decay=0.5)
-    learner.train_step(make_batch())
+    tall = dataclasses.replace(HEADS, filters=2, global_pooling=1, blocks=int(most))
+    learner = make_learner(settings=tall, optimizer="adamw", ema_decay=0.5)
+    learner.train_step(with_targets(make_batch()))
     data = tensors_to_bytes("learner", learner.state(), {"format": "state"})
-    assert int.from_bytes(data[:8], "little") < 0.8 * HEADER_LIMIT, "of larger weights it is longer"
+    assert int.from_bytes(data[:8], "little") < 0.9 * HEADER_LIMIT, "of larger weights it is longer"
 
 
 # Threads
