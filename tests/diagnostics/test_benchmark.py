@@ -39,6 +39,6 @@ def test_a_large_network_is_not_measured_for_many_rounds(tmp_path, monkeypatch):
 
 
 def test_a_network_that_cannot_be_trained_is_not_measured(tmp_path):
-    config = tiny_config(tmp_path, "network.blocks=1024", "network.filters=4096")
+    config = tiny_config(tmp_path, "network.blocks=200", "network.filters=4096")
     with pytest.raises(ConfigError, match="network: its weights take"):
         SelfPlayBenchmark(config, 1)

@@ -286,7 +286,7 @@ def put(key: str, value: Any) -> Change:
         (put("game.options", {"rows": 10**30}), "out of range"),
         (put("game.options", {"rows": "6"}), "cannot be made"),
         (put("game.options", []), "unreadable"),
-        (put("network.blocks", 1000), "fewer weights than"),
+        (put("network.blocks", 200), "fewer weights than"),
         (put("network.blocks", 10**12), "unreadable"),
         (put("network.blocks", 2), "lacks weight"),
         (put("network.blocks", 0), "unknown weight"),
