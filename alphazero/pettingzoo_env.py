@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from alphazero.errors import AlphaZeroError
 from alphazero.games import ONGOING, Game, State, to_play, value_of
-from alphazero.games.game import PLY
+from alphazero.games.game import seen_by_other
 from alphazero.games.registry import read_game, write_game
 
 try:
@@ -113,9 +113,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo brings no types
         if player == to_play(state):
             mask = self.game.legal_action_mask(state)
         else:
-            # The parity of the ply decides who is to move and from whose side a state is observed.
-            state = state.copy()
-            state[PLY] += 1 if state[PLY] == 0 else -1  # one that a game can have
+            state = seen_by_other(state)
         planes = np.ascontiguousarray(self.game.observe(state).transpose(1, 2, 0))
         return {"observation": planes, "action_mask": mask.astype(np.int8)}
 

@@ -15,12 +15,11 @@ from typing import Final, NamedTuple
 from alphazero.config.loader import load_config
 from alphazero.errors import AlphaZeroError, RunError
 from alphazero.games.registry import write_game
-from alphazero.network.checkpoint import load_checkpoint
+from alphazero.network.checkpoint import BEST, load_checkpoint
 from alphazero.records.game_files import load_played
 from alphazero.records.game_record import GameRecord
 from alphazero.records.played_game import PlayedGame
 from alphazero.training.manifest import (
-    BEST,
     CONFIG,
     MANIFEST,
     NEXT_CONFIG,

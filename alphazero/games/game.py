@@ -436,6 +436,13 @@ class Game(ABC):
         return list("".join(line.split())) if short else line.split()
 
 
+def seen_by_other(state: State) -> State:
+    """Return a copy in which the other player is to move, at a ply that a game can have."""
+    other = state.copy()
+    other[PLY] += 1 if other[PLY] == 0 else -1
+    return other
+
+
 def to_play(state: State) -> int:
     """Return whose turn it is, 0 or 1; also defined for a finished game."""
     return int(state[PLY]) % 2

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 JSON: TypeAlias = dict[str, "JSON"] | list["JSON"] | str | int | float | bool | None
 
+BEST: Final = "best.safetensors"
+"""The best player in a run's folder."""
 PLAYER_FORMAT: Final = "alphazero-player"
 FORMAT_VERSION: Final = 2
 """The version of every format written here, and the only one that is read."""
@@ -340,12 +342,12 @@ def find_checkpoint(path: Path) -> Path:
     """
     try:
         path = find_shipped(path, shipped_players())
-        best = path / "best.safetensors"
+        best = path / BEST
         if best.exists():
             return best
         if path.is_dir():
             expected = "a .safetensors file or the folder of a run"
-            raise CheckpointError(f"{printable(path)} holds no best.safetensors; give {expected}")
+            raise CheckpointError(f"{printable(path)} holds no {BEST}; give {expected}")
         if not path.exists() and (near := suggest_file(path, ".safetensors", "checkpoints")):
             raise CheckpointError(f"{printable(path)}: no such file{near}")
     except OSError as error:

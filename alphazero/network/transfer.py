@@ -25,6 +25,7 @@ from alphazero.utils.files import printable
 
 BLOCK: Final = "block "
 _STEM: Final = "stem.convolution.weight"
+_NO_CELL: Final = "actions without a cell"
 
 SPREAD: Final = 0.5
 """By how much the copies' shares of a weight differ from equal ones, relative to these.
@@ -32,9 +33,6 @@ SPREAD: Final = 0.5
 Copies with equal shares would get equal gradients and stay equal. The paper adds noise to the
 copies, which changes the function; unequal shares do not.
 """
-
-
-_NO_CELL = "actions without a cell"
 
 
 @dataclass

@@ -193,9 +193,8 @@ def from_pgn(record: PgnGame, game: PieceGame | None = None) -> PlayedGame:
         longer = _replay(lenient, start, record.main.moves)
         if len(longer[1]) > number:
             game, (states, actions, fault) = lenient, longer
-            drawn = (
-                f"the rules draw the game {f'after move {number}' if number else 'at its start'}"
-            )
+            place = f"after move {number}" if number else "at its start"
+            drawn = f"the rules draw the game {place}"
             record.warnings.append(f"{drawn}; it goes on, without automatic draws")
     if fault and not (actions or record.tags):
         raise fault

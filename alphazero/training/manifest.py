@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from alphazero.config.schema import Config
 from alphazero.errors import RunError
+from alphazero.network.checkpoint import BEST
 from alphazero.utils.checked_json import parse_object
 from alphazero.utils.files import path_errors, printable, read_limited, sha256_hex
 
@@ -17,7 +18,6 @@ FORMAT_VERSION: Final = 3
 CONFIG: Final = "config.yaml"
 MANIFEST: Final = "state/manifest.json"
 LOCK: Final = "run.lock"
-BEST: Final = "best.safetensors"
 CONFIG_HEAD: Final = "# The resolved configuration of this run.\n"
 """The first line of a run's `CONFIG`."""
 NEXT_CONFIG: Final = "config.yaml, next"

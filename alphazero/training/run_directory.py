@@ -24,6 +24,7 @@ from alphazero.config.schema import Config
 from alphazero.errors import RunError
 from alphazero.games import Game, make_game
 from alphazero.network.checkpoint import (
+    BEST,
     FILE_LIMIT,
     LEARNING_COPIES,
     Checkpoint,
@@ -36,7 +37,6 @@ from alphazero.network.resnet import ResNet
 from alphazero.records.game_record import GameRecord
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.manifest import (
-    BEST,
     CONFIG,
     CONFIG_HEAD,
     FORMAT,

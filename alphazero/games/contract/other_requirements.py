@@ -24,6 +24,7 @@ from alphazero.games.game import (
     Mask,
     Material,
     State,
+    seen_by_other,
     to_play,
     value_of,
 )
@@ -52,9 +53,8 @@ def observes_for_the_player_to_move(games: RandomGames) -> None:
                     "order, the columns do not"
                 )
         else:
-            other_side = state.copy()
-            other_side[PLY] += 1 if other_side[PLY] == 0 else -1  # no ply beyond the last
-            if not np.array_equal(planes[:2], games.observe(other_side)[1::-1], equal_nan=True):
+            others = games.observe(seen_by_other(state))
+            if not np.array_equal(planes[:2], others[1::-1], equal_nan=True):
                 raise Fault("planes 0 and 1 are not exchanged when the other player is to move")
         if (wrong := ~(np.abs(planes) <= 1)).any():  # also for NaN
             raise Fault(f"`observe` writes {planes[wrong][0]}; expected -1 to 1")
