@@ -39,9 +39,9 @@ def last_legal(state: State) -> int:
     return int(np.flatnonzero(TIC_TAC_TOE.legal_action_mask(state))[-1])
 
 
-def searchers(game: Game, num_games: int, **options: object) -> list[Player]:
+def searchers(num_games: int, **options: object) -> list[Player]:
     """Two different deterministic players."""
-    settings = search_config(simulations=12, **options)
+    game, settings = CONNECT_FOUR_4X5X3, search_config(simulations=12, **options)
     return [
         SearchPlayer(NetworkSearch(game, HashedEvaluator(game, seed), settings, slots=num_games))
         for seed in (1, 2)
@@ -179,7 +179,7 @@ def test_games_do_not_depend_on_the_number_of_parallel_games(num_games: int):
     schedule = paired_openings(CONNECT_FOUR_4X5X3, 40, 3, rng)
 
     def play(num_games: int) -> list[str]:
-        players = searchers(CONNECT_FOUR_4X5X3, num_games)
+        players = searchers(num_games)
         return texts(play_all(Match(CONNECT_FOUR_4X5X3, players, num_games, iter(schedule))))
 
     assert play(num_games) == play(1)
@@ -188,18 +188,18 @@ def test_games_do_not_depend_on_the_number_of_parallel_games(num_games: int):
 def test_a_resumed_game_goes_on_as_if_it_had_not_been_interrupted(monkeypatch):
     monkeypatch.setattr(player_module, "BATCHES_PER_STEP", 1)
 
-    def make_players(num_games: int) -> list[Player]:
+    def make_players() -> list[Player]:
         # Without trees kept between moves a search depends on its position alone.
-        return searchers(CONNECT_FOUR_4X5X3, num_games, reuse_tree=False)
+        return searchers(6, reuse_tree=False)
 
     schedule = paired_openings(CONNECT_FOUR_4X5X3, 6, 2, np.random.default_rng(1))
-    whole = play_all(Match(CONNECT_FOUR_4X5X3, make_players(6), 6, iter(schedule)))
+    whole = play_all(Match(CONNECT_FOUR_4X5X3, make_players(), 6, iter(schedule)))
     resumed = 0
     for steps in range(0, 90, 7):
-        match = Match(CONNECT_FOUR_4X5X3, make_players(6), 6, iter(schedule))
+        match = Match(CONNECT_FOUR_4X5X3, make_players(), 6, iter(schedule))
         match.start_games()
         records = [record for _ in range(steps) for record in match.step()]
-        second = Match(CONNECT_FOUR_4X5X3, make_players(6), 6, iter([]))
+        second = Match(CONNECT_FOUR_4X5X3, make_players(), 6, iter([]))
         for slot, free in enumerate(match.playing):
             second.load({5 - slot: match.record(free)})
         resumed += len(match.playing)
@@ -251,14 +251,7 @@ def test_a_schedule_gives_the_same_games_on_one_core_and_on_two_in_a_fixed_order
     shown: list[int] = []
 
     def play(workers: int) -> list[str]:
-        records = play_schedule(
-            CONNECT_FOUR_4X5X3,
-            lambda num_games: searchers(CONNECT_FOUR_4X5X3, num_games),
-            schedule,
-            8,
-            workers,
-            shown.append,
-        )
+        records = play_schedule(CONNECT_FOUR_4X5X3, searchers, schedule, 8, workers, shown.append)
         return [repr(as_text(record)) for record in records]
 
     one, two = play(1), play(2)

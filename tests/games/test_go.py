@@ -1,6 +1,5 @@
 """Go: every rule as a picture, against a plain twin, and against counts that are known."""
 
-import itertools
 import random
 from typing import Any
 
@@ -16,9 +15,6 @@ from alphazero.games.go.board import EMPTY, point_at, put_stone
 from alphazero.games.go.game import Go
 from alphazero.games.registry import read_game, write_game
 from alphazero.utils.jit import kernel
-
-RULES = list(itertools.product((0, 1, 2), (0, 1)))
-"""Every rule of ko with and without suicide."""
 
 
 def drawn(game: Go, state: State) -> list[str]:

@@ -45,9 +45,9 @@ def random_actions(game: Game, rng: np.random.Generator) -> list[int]:
     return [action for _, action in random_line(game, rng)[:-1]]
 
 
-def random_states(game: Game, count: int, least: int = 0, seed: int = 0) -> list[State]:
+def random_states(game: Game, count: int, least: int = 0) -> list[State]:
     """Return different unfinished positions of random games, after at least `least` moves."""
-    rng, found = np.random.default_rng(seed), dict[bytes, State]()
+    rng, found = np.random.default_rng(0), dict[bytes, State]()
     while len(found) < count:
         if unfinished := random_line(game, rng)[least:-1]:
             state, _ = unfinished[rng.integers(len(unfinished))]

@@ -26,12 +26,12 @@ def run_python(*arguments: object, cwd: Path | None = None, **variables: str) ->
     return done.stdout
 
 
-def until(condition: Callable[[], bool], pause: float = 0.01) -> None:
-    """Wait until a condition holds; look every `pause` seconds."""
+def until(condition: Callable[[], bool]) -> None:
+    """Wait until a condition holds."""
     deadline = time.monotonic() + HANG
     while not condition():
         assert time.monotonic() < deadline
-        time.sleep(pause)
+        time.sleep(0.01)
 
 
 def together(arguments: list[str], place: Path) -> list[str]:

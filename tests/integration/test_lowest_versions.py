@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tomllib
 from importlib.metadata import version
-from pathlib import Path
 
 import pytest
 from helpers.paths import ROOT
@@ -26,9 +25,9 @@ PLACES = (
 """Tests that use every library at least once; the browser's and ray's tests need more than it."""
 
 
-def lowest(project: Path) -> list[str]:
-    """Return the direct dependencies of a `pyproject.toml`, at their lowest versions."""
-    metadata = tomllib.loads(project.read_text())["project"]
+def lowest() -> list[str]:
+    """Return the direct dependencies, at their lowest versions."""
+    metadata = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = [each for group in metadata["optional-dependencies"].values() for each in group]
     pinned = []
     for each in dict.fromkeys([*metadata["dependencies"], *extras]):
@@ -41,7 +40,7 @@ def lowest(project: Path) -> list[str]:
 
 
 def test_every_dependency_that_runs_has_a_floor():
-    loose = [each for each in lowest(ROOT / "pyproject.toml") if "==" not in each]
+    loose = [each for each in lowest() if "==" not in each]
     assert all(each.startswith("types-") for each in loose), loose
 
 
@@ -52,7 +51,7 @@ def test_the_lowest_versions_pass(tmp_path):
     environment = {**os.environ, "ALPHAZERO_CACHE_DIR": str(tmp_path / "cache")}
     environment.pop("PYTHONPATH", None)
     pip = [str(python), "-m", "pip", "install", "-q"]
-    subprocess.run([*pip, *lowest(ROOT / "pyproject.toml")], check=True, env=environment)
+    subprocess.run([*pip, *lowest()], check=True, env=environment)
     subprocess.run([*pip, "--no-deps", "-e", str(ROOT)], check=True, env=environment)
     # Old libraries beside new ones that nobody pins warn of what will go: that is no failure.
     options = ["-o", "filterwarnings=default", "-p", "no:cacheprovider"]

@@ -14,7 +14,7 @@ from helpers.matches import played_game
 
 from alphazero.errors import AlphaZeroError, GameError, PlayerError, RunError
 from alphazero.frontends.terminal.replay_viewer import PROMPT, replay
-from alphazero.games import Game, game_names, make_game
+from alphazero.games import game_names, make_game
 from alphazero.games.registry import read_game, write_game
 from alphazero.records.game_files import holds_played, load_played, save_played
 from alphazero.records.jsonl import BEGINNING, load_games, to_lines
@@ -25,8 +25,8 @@ WON = "a1 a2 b1 b2 c1"
 DRAWN = "a1 b1 c1 b2 a2 c2 b3 a3 c3"
 
 
-def played(moves: str, game: Game = TIC_TAC_TOE, **more: Any) -> PlayedGame:
-    details = {"opening": 2, "pair": 5} | more
+def played(moves: str, **more: Any) -> PlayedGame:
+    game, details = TIC_TAC_TOE, {"opening": 2, "pair": 5} | more
     return played_game(game, actions_in(game, moves), ("uct:5", "C:\\a b\n"), **details)
 
 

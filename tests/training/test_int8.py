@@ -57,10 +57,10 @@ def test_both_limits_must_be_kept(policy_error: float, value_error: float, good:
 # Rounding an evaluator
 
 
-def random_replay(games: int = 60) -> ReplayBuffer:
+def random_replay() -> ReplayBuffer:
     """Return a window over random games of Connect Four."""
     replay = ReplayBuffer(CONNECT_FOUR, replay_config())
-    replay.add(1, GameBatch.of(CONNECT_FOUR, random_records(CONNECT_FOUR, games)))
+    replay.add(1, GameBatch.of(CONNECT_FOUR, random_records(CONNECT_FOUR, 60)))
     return replay
 
 

@@ -138,10 +138,10 @@ def play(
     return pool.play(network, bool, lambda: False, calibration=calibration).finished
 
 
-def stop_of(pool: ActorPool, message: str, meanwhile: Callable[[], bool] = lambda: False) -> str:
+def stop_of(pool: ActorPool, message: str) -> str:
     """Return the line with which playing ends; check that it matches `message`."""
     with pytest.raises(RunError, match=message) as caught:
-        pool.play(b"first", bool, meanwhile)
+        pool.play(b"first", bool, lambda: False)
     pool.close()
     assert "\n" not in str(caught.value)
     return str(caught.value)
