@@ -2,8 +2,6 @@
 
 import os
 import platform
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -18,6 +16,7 @@ from helpers.networks import (
     scrambled,
 )
 from helpers.paths import ROOT, TESTS
+from helpers.processes import run_python
 
 from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
@@ -25,7 +24,7 @@ from alphazero.network.resnet import ResNet
 pytestmark = needs_openvino
 
 
-def test_its_telemetry_sends_nothing():
+def test_its_telemetry_sends_nothing(monkeypatch):
     """OpenVINO reports its import, though not where continuous integration names itself."""
     code = """
 import sys
@@ -35,11 +34,9 @@ OpenVINOEvaluator(scrambled(), "float32").evaluate(boards(1))
 assert "openvino.tools.ovc" in sys.modules
 print([name for name in sys.modules if sys.modules[name] and name.startswith("openvino_tel")])
 """
-    environment = {name: value for name, value in os.environ.items() if name != "CI"}
-    environment["PYTHONPATH"] = os.pathsep.join(map(str, (ROOT, TESTS)))
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    monkeypatch.delenv("CI", raising=False)
+    path = os.pathsep.join(map(str, (ROOT, TESTS)))
+    assert run_python("-c", code, PYTHONPATH=path) == "[]\n"
 
 
 @pytest.mark.parametrize("options", [{}, OPTIONS[-1]])

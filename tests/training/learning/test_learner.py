@@ -6,7 +6,6 @@ Letters: B batch, A actions, [C, H, W] observation.
 import copy
 import dataclasses
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 from helpers.paths import TESTS
+from helpers.processes import run_python
 from helpers.runs.learners import NETWORK, make_batch, make_learner, with_targets
 from helpers.runs.tiny_run import tiny_config
 from torch import Tensor
@@ -438,11 +438,4 @@ print(not {"torch._dynamo", "sympy"} & set(sys.modules))
 def test_no_optimizer_imports_torchs_compiler():
     """In a process of its own, for in this one another test may have imported it."""
     path = os.pathsep.join([str(TESTS), *sys.path])
-    done = subprocess.run(
-        [sys.executable, "-c", STEPS_ALONE],
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == "True\n"
+    assert run_python("-c", STEPS_ALONE, PYTHONPATH=path) == "True\n"
