@@ -7,7 +7,7 @@ import pytest
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.runs.records import random_records
 from helpers.runs.tiny_run import tiny_config
-from helpers.searches import UniformEvaluator, search_from, statistics
+from helpers.searches import FIRST, UniformEvaluator, finish, search_from
 from helpers.settings import learner_config, replay_config, search_config
 
 from alphazero.mcts.kernels.root import Exploration
@@ -19,7 +19,7 @@ from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.iteration import holdout_value_loss
 from alphazero.training.run_directory import RunDirectory
 from alphazero.training.selfplay import SelfPlayStats
-from alphazero.utils.arrays import Float32Array, Int64Array
+from alphazero.utils.arrays import Float32Array
 
 SETTINGS = learner_config()
 
@@ -87,13 +87,6 @@ def test_it_is_that_of_the_best_player_also_while_a_gate_refuses_what_is_learned
     assert players == [first, first]
 
 
-def search_all(search: NetworkSearch, slots: Int64Array) -> None:
-    search.begin_search(slots)
-    while not search.has_finished:
-        search.step()
-    search.pop_finished()
-
-
 def work_of(search: NetworkSearch) -> SelfPlayStats:
     work = SelfPlayStats()
     work.add(search)
@@ -105,9 +98,7 @@ def test_simulations_that_a_solved_root_saves_are_not_counted():
     settings = search_config(simulations=50, mcts_solver=True)
     exploration = Exploration(0.25, 1.0)
     search = NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), settings, exploration=exploration)
-    slots = np.array([0])
-    search.reset(slots, TIC_TAC_TOE.from_moves(["a1", "b1", "a2", "b2"])[None])
-    search_all(search, slots)
+    search_from(search, TIC_TAC_TOE.from_moves(["a1", "b1", "a2", "b2"]))
     assert 0 < work_of(search).new_visits == search.simulations < 50
 
 
@@ -119,15 +110,13 @@ def test_visits_that_a_tree_kept_are_counted_at_the_next_exploring_search(
     settings = search_config(simulations=50, reuse_tree=keep, evaluation_cache_mib=0)
     exploration = Exploration(0.25, 1.0) if explore else None
     search = NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), settings, exploration=exploration)
-    slots = np.array([0])
-    search.reset(slots, TIC_TAC_TOE.initial_state()[None])
-    search_all(search, slots)
+    visits = search_from(search, TIC_TAC_TOE.initial_state()).visits[0]
     work = work_of(search)
     assert (work.kept_visits, work.new_visits) == (0, 50 * explore)
-    visits = statistics(search, slots).visits[0]
     action = int(visits.argmax())
-    search.advance(slots, np.array([action]))
-    search_all(search, slots)
+    search.advance(FIRST, np.array([action]))
+    search.begin_search(FIRST)
+    finish(search)
     expected = int(visits[action]) - 1 if explore and keep else 0
     assert visits[action] > 3
     work = work_of(search)
@@ -139,7 +128,6 @@ def test_simulations_whose_node_has_no_room_are_counted():
     settings = search_config(simulations=50, evaluation_cache_mib=0)
     search = NetworkSearch(CONNECT_FOUR, UniformEvaluator(7), settings, nodes=10)
     search_from(search, CONNECT_FOUR.initial_state())
-    work = SelfPlayStats()
-    work.add(search)
+    work = work_of(search)
     assert work.refused == 50 - 9, "the root has a node too"
     assert work.refused_share == 41 / 50
