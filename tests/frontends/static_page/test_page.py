@@ -247,20 +247,6 @@ def onnxruntime_web(tmp_path_factory) -> Path:
     return folder / "node_modules" / "onnxruntime-web"
 
 
-SEARCH = """([moves, simulations]) => new Promise((resolve, reject) => {
-  const main = document.querySelector("script").src;
-  const worker = new Worker(new URL("worker.js", main), { type: "module" });
-  worker.onmessage = ({ data }) => {
-    if (data.fault) reject(new Error(data.fault));
-    if (data.ready) worker.postMessage({ id: 1, moves, simulations, kind: "reply" });
-    if (data.done) resolve(data);
-  };
-  fetch(new URL("player.json", main)).then((answer) => answer.json())
-    .then((player) => worker.postMessage({ load: player }));
-})"""
-"""Searches by a worker of one's own; returns its last message."""
-
-
 OBVIOUS = [
     ("connect_four", "4 1 4 1 4 2", "4"),  # wins
     ("connect_four", "4 1 4 1 4", "4"),  # blocks
@@ -280,8 +266,9 @@ def test_it_agrees_with_the_program_in_the_browser(
     assert game is not None
     actions = actions_in(game, moves)
     state = game.play(game.initial_state(), *actions)
-    result = visit(tmp_path).evaluate(SEARCH, [actions, 200])
-    assert sum(candidate["visits"] for candidate in result["candidates"]) == 200
-    assert game.action_name(state, result["candidates"][0]["action"]) == best
+    request = {"kind": "reply", "moves": actions, "simulations": 200}
+    (candidates,) = visit(tmp_path).evaluate(REPLIES, [request])
+    assert sum(candidate["visits"] for candidate in candidates) == 200
+    assert game.action_name(state, candidates[0]["action"]) == best
     player = spec.create(game)
     assert game.action_name(state, player.choose(state)) == best  # type: ignore[attr-defined]
