@@ -142,19 +142,19 @@ def test_what_cannot_be_registered_is_refused_with_the_reason(temporary_games):
     assert make_game("take-one").options["extra"] == 1
 
 
-def test_a_game_that_lacks_a_method_is_refused_with_its_name(temporary_games):
-    class Mute(LineGame):
-        render = Mnk.render
+class Mute(LineGame):
+    """A game whose moves have no names."""
 
+    render = Mnk.render
+
+
+def test_a_game_that_lacks_a_method_is_refused_with_its_name(temporary_games):
     register("mute", rows=3, columns=3, length=3)(Mute)
     with pytest.raises(GameError, match=r"^mute has no action_name, num_actions, .*symmetries$"):
         make_game("mute")
 
 
 def test_games_that_cannot_be_made_cost_only_themselves(temporary_games, capsys):
-    class Mute(LineGame):
-        render = Mnk.render
-
     class Failing(Mnk):
         def __post_init__(self) -> None:
             raise ValueError("not today")
