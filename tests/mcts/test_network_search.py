@@ -20,6 +20,7 @@ from helpers.searches import (
     follow_at_random,
     guard_new_trees,
     random_position,
+    search_from,
     searched,
     statistics,
 )
@@ -327,9 +328,7 @@ def test_a_stopped_search_answers_with_what_it_has(turns: int, more: int, leaves
 def test_a_restricted_root_shares_its_priors_among_the_actions_that_are_left():
     game, left = CONNECT_FOUR, [1, 5]
     search = NetworkSearch(game, HashedEvaluator(game), search_config(simulations=200))
-    search.reset(FIRST, game.initial_state()[None])
-    search.begin_search(FIRST, 0)
-    before = finish(search).priors[0]
+    before = search_from(search, game.initial_state(), 0).priors[0]
     search.restrict_root(0, left)
     search.begin_search(FIRST)
     roots = finish(search)

@@ -15,6 +15,7 @@ from helpers.searches import (
     finish,
     guard_new_trees,
     random_position,
+    search_from,
     statistics,
 )
 
@@ -36,12 +37,10 @@ from alphazero.utils.jit import kernel
 METHOD_GAMES = ["tic_tac_toe", "mnk 4x4x3", "connect_four 4x5x3"]
 
 
-def searching(
-    game: Game, state: State, *, seed: int = 0, slots: int = 1, **settings: object
-) -> RolloutSearch:
-    """Return a search that was asked about one position, in its first slot."""
+def searching(game: Game, state: State, *, seed: int = 0, **settings: object) -> RolloutSearch:
+    """Return a search that was asked about one position."""
     config = RolloutConfig(**settings)  # type: ignore[arg-type]
-    search = RolloutSearch(game, config, slots=slots, rng=np.random.default_rng(seed))
+    search = RolloutSearch(game, config, rng=np.random.default_rng(seed))
     search.reset(FIRST, state[None])
     search.begin_search(FIRST)
     return search
@@ -310,6 +309,4 @@ def test_a_slot_among_others_answers_as_it_does_alone(monkeypatch):
 
     assert (visits(1) == visits(1 << 20)).all()
     search = RolloutSearch(CONNECT_FOUR, settings, rng=np.random.default_rng(3))
-    search.reset(FIRST, states[:1])
-    search.begin_search(FIRST)
-    assert finish(search).visits[0].tolist() == visits(1000)[0].tolist()
+    assert search_from(search, states[0]).visits[0].tolist() == visits(1000)[0].tolist()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.games import GAMES
+from helpers.games import GAMES, random_line
 from helpers.searches import (
     FIRST,
     HashedEvaluator,
@@ -155,11 +155,7 @@ def test_a_last_move_that_loses_ends_the_game_in_one():
     """In Othello a player may have to make the last move and lose by it."""
     game, rng, ends = make_game("othello", size=4), np.random.default_rng(1), 0
     for _ in range(40):
-        states = [game.initial_state()]
-        while game.outcome(states[-1]) == ONGOING:
-            action = int(rng.choice(np.flatnonzero(game.legal_action_mask(states[-1]))))
-            states.append(game.play(states[-1], action))
-        state = states[-2]
+        state, _ = random_line(game, rng)[-2]
         search, _ = searched(game, state, 20, mcts_solver=True)
         proof = proof_of(search, 0)
         if game.legal_action_mask(state).sum() == 1 and proof:
