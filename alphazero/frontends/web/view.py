@@ -32,7 +32,7 @@ MAX_COMMENT: Final = 500
 def view_of(session: WebSession) -> Json:
     """Return the complete view."""
     game_tree = session.game_tree
-    game, here = game_tree.game, game_tree.current
+    game, here, end = game_tree.game, game_tree.current, game_tree.line[-1]
     mask = game.legal_action_mask(here.state)
     legal = [] if game_tree.is_over else np.flatnonzero(mask).tolist()
     return {
@@ -64,7 +64,7 @@ def view_of(session: WebSession) -> Json:
         "has_territory": game.has_owners,
         "end": _end(game, predict_end(game, here.state)),
         "over": game_tree.is_over,
-        "resigned": _resigned(game_tree.line[-1]),
+        "resigned": None if end.forfeit_reason else end.loser,
         "start_value": _value(session, game_tree.root),
         "moves": _moves(session),
         "review": session.review.json(game_tree.line) if session.review else None,
@@ -177,11 +177,6 @@ def _end(game: Game, end: EndPrediction) -> Json | None:
         "margin": None if margin is None else describe_margin(game, margin),
         "ownership": shares,
     }
-
-
-def _resigned(end: GameNode) -> int | None:
-    """Return the player who resigned at the end of the line, if any."""
-    return None if end.forfeit_reason else end.loser
 
 
 def _value(session: WebSession, node: GameNode) -> float | None:
