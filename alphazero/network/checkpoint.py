@@ -10,6 +10,7 @@ Only functions that need tensors import torch, so that a wrong file is refused e
 import hashlib
 import importlib
 import json
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
@@ -83,6 +84,10 @@ class Checkpoint:
     def player_hash(self) -> str:
         """The first 16 hex digits of `sha256`, which identify the player in games and levels."""
         return self.sha256[:16]
+
+    @property
+    def num_weights(self) -> int:
+        return sum(math.prod(tensor.shape) for tensor in self.weights.values())
 
     @property
     def game(self) -> "Game":

@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -220,7 +219,6 @@ def summarize(path: Path, checkpoint: Checkpoint) -> str:
 def describe(path: Path, checkpoint: Checkpoint) -> str:
     """Describe a checkpoint: game, network, training and strength."""
     network, details = checkpoint.network_settings, checkpoint.details
-    weights = sum(math.prod(tensor.shape) for tensor in checkpoint.weights.values())
     search = search_settings(checkpoint)
     shares = search.transpositions != "never" and not checkpoint.game.history_in_state
     parts = [f"{network.blocks} blocks x {network.filters} filters"]
@@ -248,7 +246,7 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
         [
             f"file      {path}",
             f"game      {describe_game(checkpoint)}",
-            f"network   {', '.join(parts)}, {weights:,} weights",
+            f"network   {', '.join(parts)}, {checkpoint.num_weights:,} weights",
             f"trained   {count('games')} games, {count('positions')} positions, "
             f"{checkpoint.step:,} steps, {checkpoint.iteration:,} iterations{start}",
             f"search    {search.simulations} simulations a move by {search.selection}"
@@ -268,7 +266,7 @@ def facts(path: Path, checkpoint: Checkpoint) -> dict[str, Any]:
         "game": checkpoint.game_name,
         "game_options": checkpoint.game_options,
         "network": checkpoint.network_settings,
-        "weights": sum(math.prod(tensor.shape) for tensor in checkpoint.weights.values()),
+        "weights": checkpoint.num_weights,
         "steps": checkpoint.step,
         "iterations": checkpoint.iteration,
         **{name: details.get(name) for name in ("games", "positions", "evaluations", "initial")},
