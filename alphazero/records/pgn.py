@@ -26,8 +26,8 @@ from alphazero.games.pieces import PieceGame
 from alphazero.games.registry import make_game, name_of, read_game, write_game
 from alphazero.games.results import SCORES
 from alphazero.records.played_game import PlayedGame, Variation, first_state
-from alphazero.records.sgf_export import FORFEIT, OPENING, one_line, remarks_of, value_in
-from alphazero.records.sgf_import import other_remarks, read_template
+from alphazero.records.sgf_export import FORFEIT, one_line, remarks_of, value_in
+from alphazero.records.sgf_import import opening_moves, other_remarks, read_template
 
 MOVE_LIMIT: Final = 20_000
 """Maximum number of moves of a game, those of its variations included."""
@@ -233,7 +233,7 @@ def from_pgn(record: PgnGame, game: PieceGame | None = None) -> PlayedGame:
         tuple(actions),
         outcome,
         resigned=is_resigned,
-        opening=min(int(read_template(OPENING, remark, "[0-9]{1,6}") or 0), len(actions)),
+        opening=opening_moves(remark, len(actions)),
         forfeit_reason=reason,
         comments=tuple(comments) if any(comments) else (),
         sgf_result="" if outcome == end or is_resigned or reason else result,

@@ -301,7 +301,7 @@ def from_sgf(record: SgfGame) -> PlayedGame:
         tuple(actions),
         outcome,
         resigned=ending == "R",
-        opening=min(int(read_template(OPENING, record.remark, "[0-9]{1,6}") or 0), len(actions)),
+        opening=opening_moves(record.remark, len(actions)),
         setup=len(steps[0]),
         variations=tuple(variations),
         forfeit_reason=reason and (one_line(read_template(FORFEIT, record.remark)) or reason),
@@ -349,6 +349,11 @@ def other_remarks(text: str) -> str:
     lines = [line for line in in_lines(text).splitlines() if line != REMARK]
     own = FORFEIT, OPENING
     return "\n".join(line for line in lines if not any(read_template(one, line) for one in own))
+
+
+def opening_moves(remark: str, most: int) -> int:
+    """Return how many moves opened a game at random, by the comment on the whole game."""
+    return min(int(read_template(OPENING, remark, "[0-9]{1,6}") or 0), most)
 
 
 def read_template(template: str, text: str, pattern: str = ".+") -> str:
