@@ -216,16 +216,23 @@ def test_another_ratio_counts_for_the_games_that_come_after_it(tmp_path, monkeyp
     assert due > 2 * ahead
 
 
-def test_a_player_has_its_rating_when_its_gate_ends_in_a_later_iteration(tmp_path, monkeypatch):
-    play_games, decide = DistributedTraining.play_games, DistributedTraining.decide
-    ratings: list[float | None] = []
-    later: list[bool] = []
+def end_gates_first(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Let a gate end before the next games are played; return the iterations that wait for one."""
+    play_games, waiting = DistributedTraining.play_games, list[int]()
 
     def play_after_gate(run: DistributedTraining, *arguments: Any) -> Any:
         if run.pending_gate:
             run.pending_gate.result.result()
-            later.append(True)
+            waiting.append(run.run.state.iteration)
         return play_games(run, *arguments)
+
+    monkeypatch.setattr(DistributedTraining, "play_games", play_after_gate)
+    return waiting
+
+
+def test_a_player_has_its_rating_when_its_gate_ends_in_a_later_iteration(tmp_path, monkeypatch):
+    decide, later = DistributedTraining.decide, end_gates_first(monkeypatch)
+    ratings: list[float | None] = []
 
     def watch(run: DistributedTraining, checkpoint: Checkpoint, *arguments: Any) -> GateResult:
         result = decide(run, checkpoint, *arguments)
@@ -233,7 +240,6 @@ def test_a_player_has_its_rating_when_its_gate_ends_in_a_later_iteration(tmp_pat
         ratings.append(read_checkpoint((run.run.folder / name).read_bytes(), name).rating)
         return result
 
-    monkeypatch.setattr(DistributedTraining, "play_games", play_after_gate)
     monkeypatch.setattr(DistributedTraining, "decide", watch)
     config = config_for(tmp_path, "budget.iterations=6", "gate.interval=2", "gate.threshold=0.0")
     run, _ = train_with(monkeypatch, config, {})
@@ -244,20 +250,14 @@ def test_a_player_has_its_rating_when_its_gate_ends_in_a_later_iteration(tmp_pat
 
 
 def test_each_gate_that_is_due_is_played_when_they_end_before_the_next(tmp_path, monkeypatch):
-    begin, play_games = DistributedTraining._begin_gate, DistributedTraining.play_games
-    begun: list[int] = []
+    begin, begun = DistributedTraining._begin_gate, list[int]()
 
     def watch(run: DistributedTraining, *arguments: Any) -> Any:
         begun.append(run.run.state.iteration)
         return begin(run, *arguments)
 
-    def play_after_gate(run: DistributedTraining, *arguments: Any) -> Any:
-        if run.pending_gate:
-            run.pending_gate.result.result()
-        return play_games(run, *arguments)
-
     monkeypatch.setattr(DistributedTraining, "_begin_gate", watch)
-    monkeypatch.setattr(DistributedTraining, "play_games", play_after_gate)
+    end_gates_first(monkeypatch)
     config = config_for(tmp_path, "budget.iterations=6", "gate.interval=1")
     train_with(monkeypatch, config, {})
     assert begun[:4] == [1, 2, 3, 4]
