@@ -378,6 +378,29 @@ def test_a_new_game_is_chosen_with_its_options_and_the_players_stay(visit):
     ply(page, 2)
 
 
+def test_a_new_game_begins_without_the_piece_and_the_line_of_the_last_one(visit):
+    page = visit("chess", has_touch=True)
+
+    def begin(game: str) -> None:
+        page.get_by_role("button", name="New game").click()
+        page.locator("#new-name").select_option(game)
+        page.get_by_role("button", name="Start").click()
+        expect(page.locator("#new-dialog")).to_be_hidden()
+
+    cell(page, "e2").click()
+    expect(page.locator(".picked-cell")).to_have_count(1)
+    begin("othello")
+    expect(page.locator("#board button")).to_have_count(64)
+    expect(page.locator(".picked-cell")).to_have_count(0)
+    page.get_by_role("button", name="Hint").click()
+    expect(page.locator("#spoken")).to_contain_text("Hint: ")
+    page.locator("#search .line").first.tap()  # no mouse leaves it
+    expect(page.locator(".overlay text").first).to_have_text("1")
+    begin("tic_tac_toe")
+    expect(page.locator("#board button")).to_have_count(9)
+    expect(page.locator(".overlay text")).to_have_count(0)
+
+
 def test_a_game_is_over_for_who_takes_a_move_back_and_resigns(visit):
     page = visit("tic_tac_toe")
     paste(page, "b2 a1 c3")

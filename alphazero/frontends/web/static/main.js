@@ -2,7 +2,7 @@
 // and streamed events both bring a view.
 
 import { Board } from "./board/board.js";
-import { Candidates } from "./components/candidates.js";
+import { Candidates, positionOf } from "./components/candidates.js";
 import { NewGame, askText, chooseAction, readLink, share } from "./components/dialogs.js";
 import { Layers } from "./components/layers.js";
 import { Moves } from "./components/move_list.js";
@@ -231,7 +231,7 @@ class Page {
     if (this.view?.id === view.id && view.serial < this.view.serial) return;
     const before = this.view;
     this.view = view;
-    if (!before || before.id !== view.id || before.ply !== view.ply) this.line = null;
+    if (!before || positionOf(before) !== positionOf(view)) this.line = null;
     if (view.message || (before && before.ply !== view.ply)) this.say(view.message);
     setText(byId("spoken"), announcement(before, view));
     this.show();

@@ -39,9 +39,10 @@ export class Board {
   /** Show a view with a line of moves, else with a layer: "off", "territory", or a search's. */
   show(view, layer, line) {
     const before = this.view;
-    const isSameGame = before?.id === view.id;
-    if (!isSameGame || before.ply !== view.ply || before.turned !== view.turned) this.picked = -1;
+    const isSameGame = before?.id === view.id && before.game === view.game;
     Object.assign(this, { view, layer, line });
+    const isSameBoard = isSameGame && before.ply === view.ply && before.turned === view.turned;
+    if (!isSameBoard || !this.sources().has(this.picked)) this.picked = -1;
     this.drawField(view);
     if (!isSameGame || before.serial !== view.serial) {
       this.pieces.show(view, before);

@@ -9,6 +9,11 @@ import { endOf } from "./layers.js";
 /** Maximum rows: the server sends lines only for them. The board shows more moves. */
 const MAX_ROWS = 8;
 
+/** Return a text that differs between all positions. */
+export const positionOf = ({ id, game, start, moves, ply }) => (
+  [id, game, start, ...moves.slice(0, ply).map(({ name }) => name)].join(" ")
+);
+
 export class Candidates {
   /** `play(action, click)` plays a move; `show(line)` shows a line on the board, `show(null)` none. */
   constructor(root, { play, show }) {
@@ -36,7 +41,7 @@ export class Candidates {
     const { search } = view;
     setText(this.caption, captionFor(view));
     this.table.hidden = !search;
-    const position = `${view.id} ${view.moves.slice(0, view.ply).map(({ name }) => name)}`;
+    const position = positionOf(view);
     if (position !== this.position) this.pointed = null;
     this.position = position;
     this.moves = search ? this.ordered(search.candidates) : [];
