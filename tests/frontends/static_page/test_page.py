@@ -166,6 +166,9 @@ def test_a_hint_shows_shares_on_the_board_and_the_page_fits_a_phone(stand_in_pag
         expect(root).to_have_attribute("data-theme", scheme)
     page.set_viewport_size(DESKTOP)
     assert root.evaluate("e => e.scrollWidth") == DESKTOP["width"]
+    page.set_viewport_size({"width": 740, "height": 360})  # a phone on its side
+    board = page.locator("#board").bounding_box()
+    assert abs(board["x"] + board["width"] / 2 - 740 / 2) < 1
 
 
 def test_a_runtime_that_was_changed_is_not_run(stand_in_page, visit, tmp_path):
