@@ -401,6 +401,20 @@ def test_a_new_game_begins_without_the_piece_and_the_line_of_the_last_one(visit)
     expect(page.locator(".overlay text")).to_have_count(0)
 
 
+def test_a_piece_that_is_gone_meanwhile_is_not_dragged(visit, served):
+    page = visit("chess")
+    box = cell(page, "e2").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    session = page.evaluate("sessionStorage.getItem('alphazero-session')")
+    position = {"text": "8/8/8/4k3/8/8/8/R3K3 w - - 0 1"}
+    served.ask("POST", f"/api/sessions/{session}/load", position)  # from another window
+    expect(cell(page, "e2")).to_have_attribute("aria-label", "e2, empty")
+    page.mouse.move(box["x"], box["y"] - box["height"])
+    expect(page.locator(".picked-cell")).to_have_count(0)
+    page.mouse.up()
+
+
 def test_a_game_is_over_for_who_takes_a_move_back_and_resigns(visit):
     page = visit("tic_tac_toe")
     paste(page, "b2 a1 c3")

@@ -131,7 +131,7 @@ export class Board {
     const isDragged = () => this.pieces.dragged === index;
     on("pointermove", ({ clientX, clientY }) => {
       const isFar = Math.hypot(clientX - down.clientX, clientY - down.clientY) > DRAG;
-      if (!isDragged() && !isFar) return;
+      if ((!isDragged() && !isFar) || !this.sources().has(index)) return; // perhaps it is gone
       if (this.picked !== index) this.pickUp(index);
       const { left, top, width } = this.root.getBoundingClientRect();
       const scale = this.view.board.width / width;
