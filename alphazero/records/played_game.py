@@ -11,6 +11,7 @@ from alphazero.games.registry import write_game
 from alphazero.games.results import SCORES, describe_result
 from alphazero.records.game_record import GameRecord
 from alphazero.utils.files import printable
+from alphazero.utils.tables import count_of
 
 FORMAT: Final = "alphazero-game"
 """The value of a line's `format`."""
@@ -112,13 +113,14 @@ class PlayedGame:
         words = SCORES | {ONGOING: "unfinished"}
         reason = printable(self.forfeit_reason)
         result = describe_result(self.outcome, self.resigned, reason, words)
-        return f"{first} against {second}: {result}, {len(self.actions)} moves"
+        return f"{first} against {second}: {result}, {count_of(len(self.actions), 'move')}"
 
     def describe(self) -> str:
         """Return the result, the moves and the last position as text."""
         result = describe_result(self.outcome, self.resigned, self.forfeit_reason)
         position = self.game.render(self.states()[-1])
-        return f"{result}, {len(self.actions)} moves\n{' '.join(self.moves())}\n{position}"
+        moves = f"{count_of(len(self.actions), 'move')}\n{' '.join(self.moves())}"
+        return f"{result}, {moves}\n{position}"
 
     def to_line(self) -> str:
         content = {

@@ -188,7 +188,7 @@ def test_all_games_are_replayed_at_once(path):
     assert heads == [
         "game 1 of 3, uct:5 against 'C:\\\\a b\\n': 1-0, 5 moves",
         "game 2 of 3, uct:5 against 'C:\\\\a b\\n': 1/2-1/2, 9 moves",
-        "game 3 of 3, uct:5 against 'C:\\\\a b\\n': 0-1 by resignation, 1 moves",
+        "game 3 of 3, uct:5 against 'C:\\\\a b\\n': 0-1 by resignation, 1 move",
     ]
     moves = [line for line in printed if line[0].isdigit()]
     assert moves[0] == "1. X uct:5: a1 (opening)"

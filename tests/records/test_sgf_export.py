@@ -337,6 +337,6 @@ def test_a_comment_cannot_command_the_terminal(tmp_path, capsys):
     path.write_text("(;GM[11]SZ[3]PB[\x1b[2J\\]];B[a1]C[a\n\x1b[31mb\tc])")
     assert main(["replay", str(path)]) == 0
     out = capsys.readouterr().out
-    assert "against white: unfinished, 1 moves\n" in out
+    assert "against white: unfinished, 1 move\n" in out
     assert "1. Red (X) '\\x1b[2J]': a1  a\n  [31mb c\n" in out
     assert "\x1b" not in out
