@@ -328,6 +328,15 @@ def test_a_fault_is_reported_with_the_moves_and_the_drawing_of_its_position():
     assert f"after the moves: {fault.moves}\n     3 " in str(report)
 
 
+def test_an_exception_is_reported_with_the_last_line_of_the_games_own_file():
+    class Early(Sound):
+        def initial_state(self) -> State:
+            return Mnk().from_moves("z9")
+
+    (fault,) = check_game(named(Early)).faults
+    assert fault.text.endswith('of test_check.py: return Mnk().from_moves("z9")')
+
+
 def test_a_bug_that_no_rule_shows_is_not_found():
     """The limit that the README names: consistent rules of another game."""
 

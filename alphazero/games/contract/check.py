@@ -75,7 +75,8 @@ def _faults(games: RandomGames, requirement: Requirement) -> list[Fault]:
     except Fault as raised:
         fault = raised
     except Exception as error:
-        fault = Fault(f"{type(error).__name__} is raised: {error}, {place_of(error)}")
+        file = getattr(sys.modules.get(type(games.game).__module__), "__file__", None)
+        fault = Fault(f"{type(error).__name__} is raised: {error}, {place_of(error, file)}")
     else:
         return []
     fault.requirement = fault.requirement or requirement.__name__

@@ -190,8 +190,8 @@ def _difference(one: Array, other: Array) -> tuple[int, ...]:
     return tuple(places[0].tolist()) if len(places) else ()
 
 
-def place_of(error: Exception) -> str:
-    """Return the line of a game's source that raised an error."""
+def place_of(error: Exception, file: str | None = None) -> str:
+    """Return the line of a game's source that raised an error: the last one of `file`, if any."""
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
@@ -199,7 +199,8 @@ def place_of(error: Exception) -> str:
     ]
     if not frames:
         return "in compiled code"
-    return f"in line {frames[-1].lineno} of {Path(frames[-1].filename).name}: {frames[-1].line}"
+    last = ([frame for frame in frames if frame.filename == file] or frames)[-1]
+    return f"in line {last.lineno} of {Path(last.filename).name}: {last.line}"
 
 
 # Rules in Python
