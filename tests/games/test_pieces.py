@@ -35,6 +35,7 @@ SMALL_GAME, CHESS = Breakthrough(5, 4), Chess(5)
 TWO_IN_ONE_PLACE = CHESS.policy_index.copy()
 TWO_IN_ONE_PLACE[7] = TWO_IN_ONE_PLACE[8]
 BEYOND_THE_PLANES = CHESS.policy_index + 1 + CHESS.policy_planes * 25 // 2
+BACKWARDS = CHESS.policy_planes * 25 - 1 - CHESS.policy_index
 
 
 def turned_cells(self, state):
@@ -81,6 +82,8 @@ BROKEN: dict[str, list[tuple[Game, str, Any, str]]] = {
     "lays_its_actions_on_cells": [
         (CHESS, "policy_index", TWO_IN_ONE_PLACE, "one place for actions 7 and 8"),
         (CHESS, "policy_index", BEYOND_THE_PLANES, "0 to 1224, the last of 49"),
+        (CHESS, "policy_index", CHESS.policy_index.tolist(), "policy_index is list [455]"),
+        (CHESS, "policy_index", BACKWARDS, "of its plane; expected"),
     ],
 }
 """A game, what is wrong about it, and words of the message, by the violated requirement."""

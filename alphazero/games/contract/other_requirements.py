@@ -135,7 +135,7 @@ def has_a_group_of_symmetries(games: RandomGames) -> None:
         ("actions", actions, games.game.num_actions),
         ("cells", cells, height * width),
     ):
-        kind, shape = getattr(images, "dtype", type(images).__name__), np.shape(images)
+        kind, shape = _kind(images), np.shape(images)
         if kind != np.int64 or shape != (len(cells), size) or not len(cells):
             row = f"[{len(cells) or 1}, {size}]"
             raise Fault(f"the symmetries' {name} are {kind} {list(shape)}; expected int64 {row}")
@@ -148,6 +148,11 @@ def has_a_group_of_symmetries(games: RandomGames) -> None:
     for i, j in itertools.product(range(len(actions)), repeat=2):
         if (tuple(actions[i][actions[j]]), tuple(cells[i][cells[j]])) not in group:
             raise Fault(f"symmetry {j} followed by {i} is not one of the symmetries; expected one")
+
+
+def _kind(array: Any) -> Any:
+    """Return the type of an array's numbers, or the name of the type of anything else."""
+    return getattr(array, "dtype", type(array).__name__)
 
 
 def keeps_its_rules_under_symmetries(games: RandomGames) -> None:
@@ -224,8 +229,8 @@ def lays_its_actions_on_cells(games: RandomGames) -> None:
             reason = "; fewer actions than places need a policy_index" if places > 0 else ""
             raise Fault(f"policy_planes is {planes!r}; expected an int from 0 to {most}{reason}")
         index = np.arange(places)
-    elif index.dtype != np.int64 or index.shape != (game.num_actions,):
-        form = f"{index.dtype} {list(index.shape)}"
+    elif (kind := _kind(index)) != np.int64 or np.shape(index) != (game.num_actions,):
+        form = f"{kind} {list(np.shape(index))}"
         raise Fault(f"policy_index is {form}; expected int64 [{game.num_actions}]")
     elif not {*index.tolist()} <= {*range(places)}:
         last = f"{places - 1}, the last of {planes} policy_planes"
@@ -244,6 +249,29 @@ def lays_its_actions_on_cells(games: RandomGames) -> None:
         cell = game.action_cell(state, action) if action >= 0 else None
         if cell not in (None, action):
             raise Fault(f"action {action} has the cell {cell}; expected {action}, on the one plane")
+    if planes > 1:
+        _expect_moves_on_their_cells(games, index % area)
+
+
+def _expect_moves_on_their_cells(games: RandomGames, places: Array) -> None:
+    """Raise Fault unless each move of a piece is on a cell that it leaves or reaches, as seen.
+
+    `places` are the cells of actions on their planes.
+    """
+    game = games.game
+    _, height, width = game.observation_shape
+    turned = np.arange(height * width).reshape(height, width)[::-1].ravel()
+    for state, _, _, action in games.positions():
+        if not 0 <= action < len(places) or game.action_source(state, action) is None:
+            continue
+        cells = list(game.move_cells(state, action))
+        if game.is_turned and to_play(state):
+            cells = turned[cells].tolist()
+        if places[action] not in cells:
+            raise Fault(
+                f"the move {games.name_of(state, action)} is on cell {places[action]} of its plane;"
+                f" expected {cells[0]}, the cell that the piece leaves, as its player sees it"
+            )
 
 
 def reads_its_own_drawings(games: RandomGames) -> None:
