@@ -12,9 +12,9 @@ from alphazero.drawing.canvas import MARGIN, Canvas
 from alphazero.drawing.position import draw_position
 from alphazero.errors import PlayerError
 from alphazero.games.game import Game
-from alphazero.games.registry import read_game, write_game
+from alphazero.games.registry import as_game, write_game
 from alphazero.games.results import describe_margin
-from alphazero.players.position_search import SearchResult, search
+from alphazero.players.position_search import SearchResult, check_player, search
 from alphazero.players.search_player import SearchPlayer
 
 
@@ -29,7 +29,7 @@ class Position:
         Raises:
             GameError: for an unknown game or the first illegal move.
         """
-        self.game = read_game(game) if isinstance(game, str) else game
+        self.game = as_game(game)
         self.state = self.game.initial_state()
         self.last_cells: tuple[int, ...] = ()
         """the cells of the last move, which pictures mark"""
@@ -54,8 +54,9 @@ class Position:
 
         Raises:
             GameError: when the game is over.
-            PlayerError: when the player plays another game.
+            PlayerError: for what is no loaded player, or one that plays another game.
         """
+        check_player(player)
         if not player.search.game.accepts(self.game):
             raise PlayerError(
                 f"the player plays {write_game(player.search.game)}, but this is a position of "

@@ -259,6 +259,8 @@ def rate(
     have the same name.
     """
     check_counts(games, opening_moves, seed)
+    if isinstance(players, str) or not isinstance(players, Iterable):
+        raise PlayerError(f"expected a list of players, as ['uct', 'random'], got {players!r:.80}")
     specs = [parse_player(name, simulations=simulations, seconds=seconds) for name in players]
     specs, chosen = agree_on_game(specs, game)
     tournament = Tournament(chosen, specs, games, opening_moves, seed)

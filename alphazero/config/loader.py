@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
     """Load a YAML file, or a shipped one by its name, with overrides; raise ConfigError."""
+    if not isinstance(path, str | os.PathLike):
+        raise ConfigError(f"expected the path of a YAML file, got {type(path).__name__}")
     path = find_shipped(path, shipped_configs())
     document = parse_mapping(read_text(path), str(path))
     return _read(document, str(path), overrides, default_name=_run_name(path.stem))

@@ -19,6 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import Enum, auto
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -388,6 +389,10 @@ class Game(ABC):
         """Return the position after `actions`; raise GameError at the first illegal one."""
         state, mask = state.copy(), np.zeros(self.num_actions, np.bool_)
         for action in actions:
+            if not isinstance(action, Integral):
+                raise GameError(
+                    f"an action is a number, got {action!r:.40}; parse_action reads names"
+                )
             self.rule_functions.legal.call_at_once(state, mask)
             if not 0 <= action < len(mask) or not mask[action]:
                 raise GameError(f"action {action} is not legal here")

@@ -149,6 +149,8 @@ def all_games() -> list[Game]:
 
 def game_options(name: str) -> dict[str, int]:
     """Return the options of game `name` with their defaults; raise GameError if it is unknown."""
+    if not isinstance(name, str):
+        raise GameError(f"expected the name of a game, such as 'hex', got {name!r:.80}")
     if name in _own_games():
         _import_own(_own_games()[name], name)
     elif name not in _registered:
@@ -224,6 +226,13 @@ def read_game(text: str) -> Game:
             raise GameError(f"{name[:60]!r}: {option[:60]} is given twice")
         options[option] = int(value)
     return make_game(name, **options)
+
+
+def as_game(game: Game | str) -> Game:
+    """Return a game, or the one of a text as for `read_game`; raise GameError for anything else."""
+    if not isinstance(game, Game | str):
+        raise GameError(f"expected a game, or its name such as 'hex', got {game!r:.80}")
+    return read_game(game) if isinstance(game, str) else game
 
 
 def write_game(game: Game) -> str:

@@ -154,13 +154,20 @@ def read_result(
     )
 
 
+def check_player(player: SearchPlayer) -> None:
+    """Raise PlayerError for anything but a loaded player."""
+    if not isinstance(player, SearchPlayer):
+        raise PlayerError(f"expected the player that load_player returns, got {player!r:.80}")
+
+
 def search(player: SearchPlayer, state: State, *, simulations: int | None = None) -> SearchResult:
     """Search one position `int64 [S]`, with the player's own budget or `simulations`.
 
-    Raises GameError when the game is over, and PlayerError when the state is of another game,
-    as far as its size shows, or `simulations` is no such number, or more than the player, as it
-    was loaded, has memory for.
+    Raises GameError when the game is over, and PlayerError for what is no loaded player or no
+    state of its game, as far as its size shows, or when `simulations` is no such number, or more
+    than the player, as it was loaded, has memory for.
     """
+    check_player(player)
     budget_of(simulations)
     room = len(player.search.trees.nodes[0]) - 1
     if simulations is not None and simulations > room and isinstance(player.search, NetworkSearch):
@@ -169,6 +176,8 @@ def search(player: SearchPlayer, state: State, *, simulations: int | None = None
             f"simulations={simulations}"
         )
     game, slot = player.search.game, np.array([0])
+    if not isinstance(state, np.ndarray):
+        raise PlayerError(f"expected a state, as initial_state() returns, got {state!r:.60}")
     if len(state) != game.state_size:
         raise PlayerError(
             f"the player plays {write_game(game)}, with states of {game.state_size} numbers, "

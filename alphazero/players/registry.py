@@ -208,11 +208,11 @@ def agree_on_game(
 
     A text is `NAME` or `NAME:option=value,...`. A checkpoint may play another size of its game; one
     line on stderr says that it was not trained there. Raises PlayerError as `common_game`, or when
-    one does not play `game`.
+    one does not play `game`, and GameError for what is no game.
     """
-    from alphazero.games.registry import read_game
+    from alphazero.games.registry import as_game
 
-    asked = read_game(game) if isinstance(game, str) else game
+    asked = None if game is None else as_game(game)
     players = [spec.for_game(asked) for spec in specs] if asked else list(specs)
     for note in dict.fromkeys(spec.transfer_note for spec in players):
         if note:

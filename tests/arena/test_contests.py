@@ -2,6 +2,7 @@
 
 import re
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,12 @@ def test_a_match_needs_pairs_of_games():
             alphazero.match("uct:3", "random", game="tic_tac_toe", games=games)
         with pytest.raises(PlayerError, match="games must be an even number"):
             alphazero.rate(["uct:3", "random"], game="tic_tac_toe", games=games)
+
+
+@pytest.mark.parametrize("players", ["random", Path("random"), None])
+def test_a_rating_needs_a_list_of_players(players: Any):
+    with pytest.raises(PlayerError, match=r"expected a list of players, as \['uct', 'random'\]"):
+        alphazero.rate(players, game="nim")
 
 
 @pytest.mark.parametrize(

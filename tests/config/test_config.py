@@ -301,6 +301,8 @@ def test_a_configuration_may_be_a_path_a_dict_or_a_config(tmp_path):
         config_from(nested | {"learner": {"l2_penalty": -1}})
     with pytest.raises(ConfigError, match="or the path of a YAML file, got int"):
         config_from(3)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="expected the path of a YAML file, got dict"):
+        load_config(nested)  # type: ignore[arg-type]
     decay = {"weight_decay": np.float32(0.5)}
     typed = nested | {"run": {"folder": tmp_path, "seed": np.int64(3)}, "learner": decay}
     config = config_from(typed)

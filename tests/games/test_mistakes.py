@@ -1,7 +1,10 @@
 """What people type wrongly: each game answers with what is wrong and what would be right."""
 
+from typing import Any
+
 import pytest
 
+import alphazero
 from alphazero.errors import GameError
 from alphazero.games import make_game
 from alphazero.games.registry import read_game
@@ -83,6 +86,26 @@ def test_a_move_that_is_not_legal_is_explained(name: str, moves: str, text: str,
     assert str(error.value) == message
 
 
+def test_what_is_no_game_is_refused():
+    wrong: Any = 3
+    for use in (
+        alphazero.check_game,
+        alphazero.Position,
+        lambda game: alphazero.match("random", "uct:5", game=game, games=2),
+        lambda game: alphazero.load_player("tic_tac_toe", game=game),
+    ):
+        with pytest.raises(GameError, match="expected a game, or its name such as 'hex', got 3"):
+            use(wrong)
+
+
+@pytest.mark.parametrize("action", ["b2", None, 4.0, [4]])
+def test_what_is_no_action_is_not_played(action: Any):
+    game = read_game("tic_tac_toe")
+    with pytest.raises(GameError) as error:
+        game.play(game.initial_state(), action)
+    assert str(error.value) == f"an action is a number, got {action!r}; parse_action reads names"
+
+
 # Options
 
 
@@ -96,6 +119,8 @@ def test_an_option_given_twice_is_refused():
     [
         ("conect_four", {}, "unknown game 'conect_four'; did you mean 'connect_four'?"),
         ("zzz", {}, "unknown game 'zzz' (known: breakthrough, "),
+        (None, {}, "expected the name of a game, such as 'hex', got None"),
+        (["hex"], {}, "expected the name of a game, such as 'hex', got ['hex']"),
         ("mnk", {"row": 3}, "mnk has no option 'row'; did you mean 'rows'?"),
         ("mnk", {"qqq": 3}, "mnk has no option 'qqq' (options: rows, columns, length)"),
         ("mnk", {"rows": "3"}, "mnk's option 'rows' must be int, got '3'"),
@@ -132,7 +157,7 @@ def test_an_option_given_twice_is_refused():
         ("go", {"komi": 7}, "go has no option 'komi' (options: rows, columns, komi_half_points, "),
     ],
 )
-def test_a_game_that_cannot_be_made_is_explained(name: str, options: dict[str, int], message: str):
+def test_a_game_that_cannot_be_made_is_explained(name: Any, options: dict[str, int], message: str):
     with pytest.raises(GameError) as error:
         make_game(name, **options)
     assert str(error.value).startswith(message)

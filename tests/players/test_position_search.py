@@ -1,6 +1,7 @@
 """Searches of single positions, for programs and notebooks."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.players import ANY_SIZE, saved_player
@@ -89,6 +90,18 @@ def test_finished_and_foreign_positions_are_refused(player):
         alphazero.search(searcher, game.from_moves("1 2 1 2 1 2 1"))
     with pytest.raises(PlayerError, match="the player plays connect_four, with states of"):
         alphazero.search(searcher, make_game("hex").initial_state())
+
+
+def test_what_is_no_player_or_no_state_is_refused(player):
+    game, searcher = alphazero.load_player(player)
+    state: Any = game.initial_state()
+    for wrong in (lambda game, state: 0, str(player), (game, searcher), None):
+        for look in (alphazero.search, lambda each, _: alphazero.Position(game).think(each)):
+            with pytest.raises(PlayerError, match="expected the player that load_player returns"):
+                look(wrong, state)
+    for wrong in (None, "4", state.tolist()):
+        with pytest.raises(PlayerError, match="expected a state, as initial_state"):
+            alphazero.search(searcher, wrong)
 
 
 def test_more_simulations_than_a_player_has_memory_for_are_refused(player):

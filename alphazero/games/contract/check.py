@@ -15,7 +15,7 @@ from alphazero.games.contract.random_games import FULL, SHORT, RandomGames
 from alphazero.games.contract.rule_requirements import RULE_REQUIREMENTS, Requirement
 from alphazero.games.contract.watched_rules import Fault, place_of
 from alphazero.games.game import Game
-from alphazero.games.registry import compile_rules, read_game, write_game
+from alphazero.games.registry import as_game, compile_rules, write_game
 from alphazero.utils.jit import cache_folder, kernel_hash
 
 
@@ -47,11 +47,11 @@ class Report:
 def check_game(game: Game | str, effort: int = FULL) -> Report:
     """Check a game, or a text for `read_game`, against the contract.
 
-    The check cannot know whether the rules are those of the intended game. Raises GameError for an
-    unknown game, or one whose rules cannot be compiled.
+    The check cannot know whether the rules are those of the intended game. Raises GameError for
+    what is no game, or one whose rules cannot be compiled.
     """
-    if isinstance(game, str):
-        game = read_game(game)
+    is_named, game = isinstance(game, str), as_game(game)
+    if is_named:
         compile_rules(game)
     games = RandomGames(game, effort)
     for requirement in RULE_REQUIREMENTS:
