@@ -28,6 +28,7 @@ from alphazero.games.game import (
     to_play,
     value_of,
 )
+from alphazero.games.pieces import PieceGame
 
 
 def observes_for_the_player_to_move(games: RandomGames) -> None:
@@ -259,14 +260,10 @@ def _expect_moves_on_their_cells(games: RandomGames, places: Array) -> None:
     `places` are the cells of actions on their planes.
     """
     game = games.game
-    _, height, width = game.observation_shape
-    turned = np.arange(height * width).reshape(height, width)[::-1].ravel()
     for state, _, _, action in games.positions():
         if not 0 <= action < len(places) or game.action_source(state, action) is None:
             continue
-        cells = list(game.move_cells(state, action))
-        if game.is_turned and to_play(state):
-            cells = turned[cells].tolist()
+        cells = game.ends(action) if isinstance(game, PieceGame) else game.move_cells(state, action)
         if places[action] not in cells:
             raise Fault(
                 f"the move {games.name_of(state, action)} is on cell {places[action]} of its plane;"
