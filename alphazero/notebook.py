@@ -54,7 +54,7 @@ class Position:
 
         Raises:
             GameError: when the game is over.
-            PlayerError: for what is no loaded player, or one that plays another game.
+            PlayerError: unless the player is loaded, and plays this game.
         """
         check_player(player)
         if not player.search.game.accepts(self.game):

@@ -163,9 +163,9 @@ def check_player(player: SearchPlayer) -> None:
 def search(player: SearchPlayer, state: State, *, simulations: int | None = None) -> SearchResult:
     """Search one position `int64 [S]`, with the player's own budget or `simulations`.
 
-    Raises GameError when the game is over, and PlayerError for what is no loaded player or no
-    state of its game, as far as its size shows, or when `simulations` is no such number, or more
-    than the player, as it was loaded, has memory for.
+    Raises GameError when the game is over. Raises PlayerError unless `player` is a loaded player,
+    `state` is of its game, as far as its size shows, and `simulations` is a number for which the
+    player, as it was loaded, has memory.
     """
     check_player(player)
     budget_of(simulations)

@@ -208,7 +208,7 @@ def agree_on_game(
 
     A text is `NAME` or `NAME:option=value,...`. A checkpoint may play another size of its game; one
     line on stderr says that it was not trained there. Raises PlayerError as `common_game`, or when
-    one does not play `game`, and GameError for what is no game.
+    one does not play `game`, and GameError unless `game` is a game or its name.
     """
     from alphazero.games.registry import as_game
 

@@ -48,7 +48,7 @@ def check_game(game: Game | str, effort: int = FULL) -> Report:
     """Check a game, or a text for `read_game`, against the contract.
 
     The check cannot know whether the rules are those of the intended game. Raises GameError for
-    what is no game, or one whose rules cannot be compiled.
+    anything else, or a game whose rules cannot be compiled.
     """
     is_named, game = isinstance(game, str), as_game(game)
     if is_named:
