@@ -90,7 +90,8 @@ class Session:
 
 def shown_lines(text: str) -> list[str]:
     """Return the lines of an output as they stand on the screen, without colours."""
-    return ESCAPES.sub("", text).replace("\r", "").split("\n")
+    text = ESCAPES.sub("", text).replace("\r\n", "\n")
+    return re.sub("[^\n]*\r", "", text).split("\n")  # a return begins the line again
 
 
 def test_an_evening_at_the_terminal(tmp_path, request):
