@@ -17,7 +17,6 @@ from alphazero.mcts.search import TreeSearch
 from alphazero.players.base import Player
 from alphazero.players.budget import NO_LIMIT, Budget
 from alphazero.players.end_prediction import EndPrediction, predict_end
-from alphazero.players.levels import Level
 from alphazero.players.position_search import ALL_LINES, SearchResult, read_result
 from alphazero.players.search_player import SearchPlayer
 from alphazero.players.specs import CheckpointSpec, PlayerSpec
@@ -41,14 +40,11 @@ class Analyzer:
         always the same. Without a `player`, a new one is created. A shared player is stepped by its
         owner, who distributes its decisions; then `choose`, `step` and `end` must not be used.
         """
-        self._spec = spec
+        self.spec = spec
+        """Who plays: what `think_for` chose is part of it."""
         self._rng = rng
         self.budget = spec.budget
         """Limits of a move without a clock"""
-        self.level: int | None = getattr(spec, "level", None)
-        """Level for people; None at full strength"""
-        self._has_simulations = getattr(spec, "simulations", None) is not None
-        """Whether the user set `simulations`."""
         self.player: Player = player or spec.create(game, rng=rng, budget=NO_LIMIT)
         self.game = game
         self.slot = np.array([slot])
@@ -69,20 +65,25 @@ class Analyzer:
         """Whether it can be observed, stopped and left to ponder."""
         return isinstance(self.player, SearchPlayer)
 
-    def think_for(self, budget: Budget, level: Level | None = None) -> None:
-        """Play with another budget, at full strength or at a level for people.
+    @property
+    def level(self) -> int | None:
+        """Its level for people; None at full strength."""
+        return getattr(self.spec, "level", None)
+
+    def think_for(self, budget: Budget = NO_LIMIT, level: int | None = None) -> None:
+        """Play with another budget at full strength, or at a level, which has its own.
 
         The player of a level is another one: it searches leaf by leaf, as the level was rated.
         """
-        number = level.number if level else None
-        if number != self.level:
-            assert isinstance(self._spec, CheckpointSpec), "it has no levels"
+        previous, options = self.level, budget._asdict()
+        if isinstance(self.spec, CheckpointSpec):
             # The checkpoint stays the one that is loaded, though its file may be another by now.
-            spec = dataclasses.replace(
-                self._spec, level=number, simulations=None, seconds=None, loaded=self._spec.saved
-            )
-            self.player, self.moves = spec.create(self.game, rng=self._rng, budget=NO_LIMIT), None
-        self.budget, self.level = budget, number
+            options |= {"level": level, "loaded": self.spec.saved}
+        self.spec = dataclasses.replace(self.spec, **options)
+        self.budget = self.spec.budget
+        if self.level != previous:
+            self.player = self.spec.create(self.game, rng=self._rng, budget=NO_LIMIT)
+            self.moves = None
 
     def set_position(self, moves: list[int], state: State | None = None) -> None:
         """Set the position after `moves`, with an empty tree.
@@ -110,7 +111,7 @@ class Analyzer:
         """
         if seconds is None:
             return self.budget
-        is_fixed = self._has_simulations or self.level is not None
+        is_fixed = getattr(self.spec, "simulations", None) is not None or self.level is not None
         return Budget(self.budget.simulations if is_fixed else None, seconds)
 
     def choose(

@@ -8,7 +8,6 @@ from helpers.paths import CHECKPOINTS
 from alphazero.frontends.analyzer import Analyzer
 from alphazero.games.game import ONGOING
 from alphazero.players.base import Decisions
-from alphazero.players.budget import Budget
 from alphazero.players.registry import parse_player
 from alphazero.players.search_player import SearchPlayer
 
@@ -17,9 +16,10 @@ def test_a_level_that_is_chosen_later_searches_as_it_was_rated():
     """Leaf by leaf, as the player of that level does."""
     path = CHECKPOINTS / "connect_four.safetensors"
     spec, rated = parse_player(str(path)), parse_player(f"{path}:level=9")
-    game, level = spec.saved.game, spec.levels.level(9)
+    game = spec.saved.game
     chosen = Analyzer(spec, game)
-    chosen.think_for(Budget(level.settings.simulations), level)
+    chosen.think_for(level=9)
+    assert (chosen.spec.name, chosen.budget) == (rated.name, rated.budget)
     expected = Analyzer(rated, game)
     for line in ("44", "4435", "44444352"):
         moves = [int(column) - 1 for column in line]
@@ -34,12 +34,12 @@ def test_games_of_a_level_differ_by_its_generator_and_a_new_level_is_of_the_load
 ):
     path = shutil.copy(CHECKPOINTS / "tic_tac_toe.safetensors", tmp_path)
     spec = parse_player(str(path))
-    game, level = spec.saved.game, spec.levels.level(2)
+    game = spec.saved.game
 
     def line(seed: int | None) -> tuple[int, ...]:
         rng = None if seed is None else np.random.default_rng(seed)
         analyzer, moves = Analyzer(spec, game, rng=rng), list[int]()
-        analyzer.think_for(Budget(level.settings.simulations), level)
+        analyzer.think_for(level=2)
         while game.outcome(game.play(game.initial_state(), *moves)) == ONGOING:
             analyzer.sync(moves)
             moves.append(analyzer.choose())

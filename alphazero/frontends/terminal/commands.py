@@ -112,8 +112,7 @@ def _level(session: TerminalSession, screen: Screen, text: str) -> None:
     if not text:
         screen.print("\n".join(f"  {line}" for line in describe_levels(table)))
     elif re.fullmatch("[0-9]{1,2}", text):
-        level = table.level(int(text))
-        opponent.think_for(Budget(level.settings.simulations), level)
+        opponent.think_for(level=table.level(int(text)).number)
     else:
         raise PlayerError(
             f"expected a level from 1 to {len(table.levels)}, got {text[:20]!r}; budget sets "
@@ -123,7 +122,7 @@ def _level(session: TerminalSession, screen: Screen, text: str) -> None:
     if opponent.level is not None:
         level = table.level(opponent.level)
         strength = f"level {level.number}, {level.name}, {level.strength}"
-    screen.print(f"  {printable(spec.name)}: {strength}")
+    screen.print(f"  {strength}")
 
 
 def _budget(session: TerminalSession, screen: Screen, text: str) -> None:
@@ -136,7 +135,7 @@ def _budget(session: TerminalSession, screen: Screen, text: str) -> None:
         if budget.simulations == 0 and spec.saved is None:
             raise PlayerError("expected at least 1 simulation: this player has no network")
         opponent.think_for(budget)
-    screen.print(f"  {printable(spec.name)}: {opponent.budget}")
+    screen.print(f"  {opponent.budget}")
 
 
 def _sides(session: TerminalSession, screen: Screen, text: str) -> bool | None:
@@ -150,7 +149,8 @@ def _sides(session: TerminalSession, screen: Screen, text: str) -> bool | None:
 
 def describe_sides(session: TerminalSession) -> str:
     """Return who plays which side."""
-    first, second = ("you" if own else printable(session.spec.name) for own in session.sides)
+    name = printable(session.opponent.spec.name)
+    first, second = ("you" if own else name for own in session.sides)
     one, other = (side_of(session.game, player) for player in (0, 1))
     return f"  {one}, who moves first: {first}.  {other}: {second}."
 

@@ -74,7 +74,7 @@ class TerminalSession:
 
         Of a loaded game that goes on its own variations stay.
         """
-        first, second = (PERSON if side else self.spec.name for side in self.sides)
+        first, second = (PERSON if side else self.opponent.spec.name for side in self.sides)
         here, loaded = self.game_tree.current, self._opening
         ahead, here.last_child = here.last_child, None
         played, here.last_child = self.game_tree.played((first, second)), ahead

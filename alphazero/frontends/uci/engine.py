@@ -162,7 +162,7 @@ class Engine:
             if self.options.is_set("UCI_LimitStrength"):
                 rating = self.options.number("UCI_Elo")
                 level = self.levels[min(self.levels, key=lambda elo: abs(elo - rating))]
-                self.analyzer.think_for(Budget(level.settings.simulations), level)
+                self.analyzer.think_for(level=level.number)
             self.forget()
             self.analyzer.set_position([])
             if self.analyzer.searches:

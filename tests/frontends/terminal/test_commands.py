@@ -118,12 +118,12 @@ def test_a_finished_game_can_be_gone_back_into():
 def test_the_budget_is_shown_and_changed():
     words = ["budget", "b2", "budget 30", "a1", "budget .01s", "budget", "budget 1s", "quit"]
     talk = TerminalTalk("tic_tac_toe", FIRST, words).run()
-    assert answers(talk, "uniform: ") == [
-        "  uniform: 200 simulations a move",
-        "  uniform: 30 simulations a move",
-        "  uniform: 0.01 seconds a move",
-        "  uniform: 0.01 seconds a move",
-        "  uniform: 1 second a move",
+    assert answers(talk, "a move$") == [
+        "  200 simulations a move",
+        "  30 simulations a move",
+        "  0.01 seconds a move",
+        "  0.01 seconds a move",
+        "  1 second a move",
     ]
 
 
@@ -135,12 +135,13 @@ def test_levels_are_listed_and_chosen_until_a_budget_replaces_them(tmp_path):
     assert answers(talk, ", 8 simulations"), "a hint searches as in training"
     lines = answers(talk, "first game")[0].splitlines()
     assert [line.split()[0] for line in lines] == [str(number) for number in range(1, 11)]
-    levels = [text.partition("level=3: ")[2] for text in answers(talk, "level=3: ")]
-    assert levels == [
-        "level 3, learner, not measured",
-        "level 1, first game, not measured",
-        "9 simulations a move",
+    assert answers(talk, "not measured$|a move$")[1:] == [
+        "  level 3, learner, not measured",
+        "  level 1, first game, not measured",
+        "  9 simulations a move",
     ]
+    (game,) = talk.session.played()
+    assert game.players[1] == f"{path}:simulations=9", "a game names its player as it plays now"
     assert "level: expected 1 to 10, got 11" in talk.output
     assert answers(talk, "expected a level from 1 to 10, got '2s'")
 

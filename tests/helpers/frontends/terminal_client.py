@@ -28,12 +28,13 @@ class Uniform(PlayerSpec):
     """A search whose network finds every move and every position alike."""
 
     simulations: int | None = 200
+    seconds: float | None = None
 
     has_search = True
 
     @property
     def budget(self) -> Budget:
-        return Budget(self.simulations)
+        return Budget(self.simulations, self.seconds)
 
     def _create(
         self, game: Game, num_games: int, rng: np.random.Generator, budget: Budget
