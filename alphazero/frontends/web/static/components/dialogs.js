@@ -90,7 +90,8 @@ export function askText(load) {
     if (file.files[0].size > MAX_FILE) return "The file is too large: the page loads up to 512 KB.";
     const bytes = new Uint8Array(await file.files[0].arrayBuffer());
     const data = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
-    return load(new TextDecoder().decode(bytes).trim(), data);
+    const read = new TextDecoder().decode(bytes).trim();
+    return read ? load(read, data) : "The file is empty.";
   });
 }
 
