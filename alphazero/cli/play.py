@@ -118,8 +118,9 @@ def serve(options: argparse.Namespace) -> None:
     from alphazero.utils.shipped import shipped_players
 
     if not specs:
-        checkpoints = sorted(Path("checkpoints").glob("*.safetensors")) or shipped_players()
-        for name in map(str, checkpoints):
+        names = sorted(map(str, Path("checkpoints").glob("*.safetensors"))) or [*shipped_players()]
+        # The page opens with the first player's game: one that most people know.
+        for name in sorted(names, key=lambda name: Path(name).stem != "connect_four"):
             try:
                 spec = parse_player(name)
                 specs += [spec] * (spec.saved is not None)  # a damaged file is left out

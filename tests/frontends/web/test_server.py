@@ -760,6 +760,14 @@ def test_a_file_of_the_folder_that_is_no_player_is_left_out_with_one_line(
     assert offered[:2] == ([] if named else ["b", "random"])
 
 
+def test_without_players_the_page_opens_with_a_game_that_most_people_know(tmp_path, monkeypatch):
+    offered: list[str] = []
+    monkeypatch.setattr(server, "serve", lambda catalog, *_, **__: offered.extend(catalog.players))
+    monkeypatch.chdir(tmp_path)
+    assert main(["serve"]) == 0
+    assert offered[:2] == ["connect_four", "breakthrough_5x5"]
+
+
 def test_players_are_served_on_the_board_asked_for(tmp_path, monkeypatch, capsys):
     path = str(saved_player(tmp_path / "any_size.safetensors", "hex:size=4", ANY_SIZE))
     served: list[Catalog] = []
