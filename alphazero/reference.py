@@ -388,8 +388,11 @@ def main() -> None:
     """Train tic-tac-toe, then compare the player with minimax in every position."""
     parser = argparse.ArgumentParser(prog="python -m alphazero.reference", description=main.__doc__)
     parser.add_argument("--seed", type=int, default=1, help="of all random numbers (default: 1)")
+    seed = parser.parse_args().seed
+    if seed < 0:
+        parser.error(f"--seed must be at least 0, got {seed}")
     game, settings = make_game("tic_tac_toe"), Settings()
-    network = train(game, settings, parser.parse_args().seed)
+    network = train(game, settings, seed)
     share = optimal_share(game, network, settings)
     print(f"An optimal move in {share:.2%} of all reachable positions")
 

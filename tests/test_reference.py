@@ -18,6 +18,7 @@ from alphazero.reference import (
     Settings,
     draw_batch,
     loss,
+    main,
     match,
     opening,
     optimal_share,
@@ -143,6 +144,13 @@ def test_one_seed_gives_one_network():
     first, second, other = (train(TIC_TAC_TOE, TINY, seed).state_dict() for seed in (1, 1, 2))
     assert all(torch.equal(first[name], second[name]) for name in first)
     assert not all(torch.equal(first[name], other[name]) for name in first)
+
+
+def test_a_negative_seed_is_refused_before_anything_runs(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["reference", "--seed", "-1"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "error: --seed must be at least 0, got -1" in capsys.readouterr().err
 
 
 @pytest.mark.slow
