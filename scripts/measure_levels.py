@@ -44,6 +44,7 @@ from alphazero.players.levels import (
 from alphazero.players.registry import parse_player
 from alphazero.players.specs import PlayerSpec, Rng
 from alphazero.records.played_game import PlayedGame
+from alphazero.utils.machine import usable_cores
 
 ANCHOR = "uct:simulations=100"
 """The player with rating 0, to which the first level must lose."""
@@ -117,7 +118,7 @@ class Measurement:
     def score(self, first: Contestant, second: Contestant, games: int) -> float:
         """Return the score of `first` against `second` after at least `games` games."""
         tournament = self.tournament((first, second), games)
-        tournament.play()
+        tournament.play(usable_cores())
         self.games = tournament.played
         score = float(np.mean([result.score(0) for result in tournament.results]))
         print(f"    {name_of(first)} against {name_of(second)}: {score:.1%}", flush=True)

@@ -9,7 +9,7 @@ import pytest
 from helpers.players import saved_player
 from measure_levels import ANCHOR, Measurement, find_levels, name_of
 
-from alphazero.arena.tournament import GAMES_FILE
+from alphazero.arena.tournament import GAMES_FILE, Tournament
 from alphazero.errors import PlayerError, RunError
 from alphazero.players.checkpoint_player import load_checkpoint_player
 from alphazero.players.levels import STRONGEST, LevelSettings
@@ -70,6 +70,18 @@ def test_steps_that_grow_too_large_for_ten_levels_leave_the_levels_before():
 def test_a_scale_without_room_for_ten_levels_is_refused():
     with pytest.raises(RunError, match="no room for ten levels"):
         find_levels(Known(elo=1, anchor=0), OPTIONS, 100)  # type: ignore[arg-type]
+
+
+def test_all_cores_play(tmp_path, monkeypatch):
+    saved = load_checkpoint_player(saved_player(tmp_path / "some.safetensors"))
+    given: list[int] = []
+    play = Tournament.play
+    monkeypatch.setattr(measure_levels, "usable_cores", lambda: 3)
+    monkeypatch.setattr(
+        Tournament, "play", lambda self, *workers: (given.extend(workers), play(self, *workers))
+    )
+    Measurement(saved, 0, 0, None).score(LevelSettings(0, random_moves=1.0), LevelSettings(0), 6)
+    assert given == [3]
 
 
 def test_games_are_kept_and_counted_from_either_side(tmp_path):
