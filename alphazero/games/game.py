@@ -431,9 +431,12 @@ class Game(ABC):
     def split_moves(self, line: str | Sequence[str]) -> list[str]:
         """Split a text into names of moves at spaces; names stay as they are.
 
-        Spaces are optional if the name of every first move has one character.
+        Spaces are optional if the name of every first move has one character. Raises GameError for
+        anything else, such as actions.
         """
         if not isinstance(line, str):
+            if not (isinstance(line, Sequence) and all(isinstance(move, str) for move in line)):
+                raise GameError(f"expected names of moves, got {line!r:.60}; play takes actions")
             return list(line)
         state = self.initial_state()
         first = np.flatnonzero(self.legal_action_mask(state)).tolist()

@@ -106,6 +106,13 @@ def test_what_is_no_action_is_not_played(action: Any):
     assert str(error.value) == f"an action is a number, got {action!r}; parse_action reads names"
 
 
+@pytest.mark.parametrize("moves", [[4, 0], ["b2", 0], 4, None])
+def test_what_is_no_name_of_a_move_is_refused(moves: Any):
+    with pytest.raises(GameError) as error:
+        read_game("tic_tac_toe").from_moves(moves)
+    assert str(error.value) == f"expected names of moves, got {moves!r}; play takes actions"
+
+
 # Options
 
 
