@@ -158,7 +158,8 @@ def game_options(name: str) -> dict[str, int]:
     if name not in _registered:
         if name in _broken:
             raise GameError(f"game {name!r} cannot be loaded: {_broken[name]}")
-        hint = did_you_mean(name, game_names())
+        apart = "; give its options apart" if ":" in name else ""
+        hint = apart or did_you_mean(name, game_names())
         raise GameError(f"unknown game '{name[:60]}'{hint} (known: {', '.join(game_names())})")
     kind, defaults = _registered[name]
     own = {field.name: cast(int, field.default) for field in fields(kind)}

@@ -126,6 +126,7 @@ def test_an_option_given_twice_is_refused():
     [
         ("conect_four", {}, "unknown game 'conect_four'; did you mean 'connect_four'?"),
         ("zzz", {}, "unknown game 'zzz' (known: breakthrough, "),
+        ("hex:size=5", {}, "unknown game 'hex:size=5'; give its options apart (known: "),
         (None, {}, "expected the name of a game, such as 'hex', got None"),
         (["hex"], {}, "expected the name of a game, such as 'hex', got ['hex']"),
         ("mnk", {"row": 3}, "mnk has no option 'row'; did you mean 'rows'?"),
