@@ -11,6 +11,7 @@ from alphazero.games.game import ONGOING, OUTCOME, Game, State
 from alphazero.games.registry import write_game
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.tree_reading import Proof, principal_variation, proof_of
+from alphazero.players.base import check_state
 from alphazero.players.budget import budget_of
 from alphazero.players.end_prediction import NO_PREDICTION, EndPrediction, predict_end
 from alphazero.players.search_player import SearchPlayer
@@ -176,8 +177,7 @@ def search(player: SearchPlayer, state: State, *, simulations: int | None = None
             f"simulations={simulations}"
         )
     game, slot = player.search.game, np.array([0])
-    if not isinstance(state, np.ndarray):
-        raise PlayerError(f"expected a state, as initial_state() returns, got {state!r:.60}")
+    check_state(state)
     if len(state) != game.state_size:
         raise PlayerError(
             f"the player plays {write_game(game)}, with states of {game.state_size} numbers, "

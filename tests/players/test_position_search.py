@@ -1,8 +1,10 @@
 """Searches of single positions, for programs and notebooks."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from helpers.players import ANY_SIZE, saved_player
 from helpers.searches import statistics
@@ -99,9 +101,10 @@ def test_what_is_no_player_or_no_state_is_refused(player):
         for look in (alphazero.search, lambda each, _: alphazero.Position(game).think(each)):
             with pytest.raises(PlayerError, match="expected the player that load_player returns"):
                 look(wrong, state)
-    for wrong in (None, "4", state.tolist()):
-        with pytest.raises(PlayerError, match="expected a state, as initial_state"):
-            alphazero.search(searcher, wrong)
+    for wrong in (None, "4", state.tolist(), state[None], np.array(4)):
+        for use in (partial(alphazero.search, searcher), searcher.choose):
+            with pytest.raises(PlayerError, match="expected a state, as initial_state"):
+                use(wrong)
 
 
 def test_more_simulations_than_a_player_has_memory_for_are_refused(player):
