@@ -149,7 +149,10 @@ def parse_checkpoint(text: str) -> CheckpointSpec:
         )
     for name in ("level", "seconds", "simulations"):
         if getattr(spec, name) is not None:
-            raise PlayerError(f"{printable(text[:80])!r}: leave out {name}; --simulations sets it")
+            raise PlayerError(
+                f"{printable(text[:80])!r}: leave out {name}; --simulations sets it, "
+                "or simulations=N in Python"
+            )
     return spec
 
 
@@ -164,10 +167,10 @@ def load_player(
 
     `game` is another game than in training, as another size of the board, where its heads allow
     it; a text is `NAME` or `NAME:option=value,...`. The budget of a move is as in
-    `CheckpointPlayer.create`. Raises CheckpointError for a file that is no checkpoint, and
+    `CheckpointPlayer.create`. Raises PlayerError and CheckpointError as `parse_checkpoint`, and
     PlayerError when it does not play `game`.
     """
-    (spec,), agreed = agree_on_game([CheckpointSpec(str(path))], game)
+    (spec,), agreed = agree_on_game([parse_checkpoint(str(path))], game)
     assert spec.saved, "it is a checkpoint"
     return agreed, spec.saved.create(budget=budget_of(simulations, seconds))
 

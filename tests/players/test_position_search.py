@@ -107,6 +107,12 @@ def test_what_is_no_player_or_no_state_is_refused(player):
                 use(wrong)
 
 
+@pytest.mark.parametrize("name", ["uct:100", "random"])
+def test_a_player_without_a_network_is_not_loaded(name: str):
+    with pytest.raises(PlayerError, match=f"expected a checkpoint, .* got the player '{name}'"):
+        alphazero.load_player(name)
+
+
 def test_more_simulations_than_a_player_has_memory_for_are_refused(player):
     game, searcher = alphazero.load_player(player, simulations=10)
     assert alphazero.search(searcher, game.initial_state(), simulations=50).simulations == 50
