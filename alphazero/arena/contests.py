@@ -1,6 +1,8 @@
 """Matches between two players, and matches and grades of players by their names."""
 
 import functools
+import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
 from pathlib import Path
@@ -21,8 +23,10 @@ from alphazero.players.registry import agree_on_game, parse_checkpoint, parse_pl
 from alphazero.players.specs import Agent, AgentFunction, PlayerSpec
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.solvers.exhaustive import SolvedPositions
+from alphazero.utils.files import printable
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Progress, do_nothing, no_progress
+from alphazero.utils.tables import count_of
 
 if TYPE_CHECKING:
     from alphazero.players.checkpoint_player import CheckpointPlayer
@@ -90,6 +94,14 @@ def play_contest(
     return whole_pairs(records)[0]
 
 
+def forfeit_lines(forfeits: Iterable[tuple[str, str]]) -> list[str]:
+    """Return a line for each loser and reason of games that ended by an error."""
+    return [
+        f"{printable(name)} lost {count_of(games, 'game')} by an error: {printable(reason)}"
+        for (name, reason), games in Counter(forfeits).items()
+    ]
+
+
 def check_counts(games: int, opening_moves: int, seed: int) -> None:
     """Raise PlayerError for numbers with which no games can be played."""
     if not (isinstance(games, Integral) and games > 0 and games % 2 == 0):
@@ -115,15 +127,23 @@ def match(
     Players are written as on the command line, as `uct:1000`, or are agents: objects with
     `choose(game, state)`, or such functions. Each opening of `opening_moves` random moves is
     played twice, with sides swapped, so `games` is even. `simulations` or `seconds` is the
-    budget of players that give none. Raises PlayerError when the players do not exist, or play
-    different games.
+    budget of players that give none. Lines on stderr count the games that a program lost by an
+    error. Raises PlayerError when the players do not exist, or play different games.
     """
     check_counts(games, opening_moves, seed)
     players = [
         parse_player(player, simulations=simulations, seconds=seconds) for player in (first, second)
     ]
     players, chosen = agree_on_game(players, game)
-    return match_result(chosen, play_contest(players, chosen, games, opening_moves, seed))
+    records = play_contest(players, chosen, games, opening_moves, seed)
+    forfeits = (
+        (players[record.pairing.players[record.outcome > 0]].name, record.forfeit_reason)
+        for record in records
+        if record.forfeit_reason
+    )
+    for line in forfeit_lines(forfeits):
+        print(line, file=sys.stderr)
+    return match_result(chosen, records)
 
 
 def grade(checkpoint: Path | str, *, simulations: int | None = None) -> Grade:

@@ -6,6 +6,7 @@ After an interruption, or with more players or games, only missing games are pla
 import functools
 import hashlib
 import itertools
+import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from alphazero.arena.bradley_terry import fit
-from alphazero.arena.contests import check_counts, play_specs
+from alphazero.arena.contests import check_counts, forfeit_lines, play_specs
 from alphazero.arena.elo import Result, count_distinct, elo_difference, pair_scores
 from alphazero.arena.openings import random_opening
 from alphazero.errors import PlayerError
@@ -28,7 +29,7 @@ from alphazero.utils.files import check_writable, path_errors, printable, write_
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Progress, no_progress
 from alphazero.utils.shared_files import refuse
-from alphazero.utils.tables import align, count_of
+from alphazero.utils.tables import align
 
 GAMES_FILE = "games.jsonl"
 """Name of the games file in a tournament's folder."""
@@ -265,6 +266,8 @@ def rate(
     specs, chosen = agree_on_game(specs, game)
     tournament = Tournament(chosen, specs, games, opening_moves, seed)
     tournament.play(usable_cores())
+    for line in forfeit_lines(forfeits(tournament)):
+        print(line, file=sys.stderr)
     return standings(tournament)
 
 
@@ -305,8 +308,5 @@ def table(rows: Sequence[Standing], tournament: Tournament) -> str:
         f"moving first is worth {first_move_advantage(results):+z.0f} Elo; "
         f"{draw_share(results):.0%} of the games are drawn; "
         f"{count_distinct(tournament.game, results):,} of {len(results):,} games distinct"
-        + "".join(
-            f"\n{printable(name)} lost {count_of(games, 'game')} by an error: {printable(reason)}"
-            for (name, reason), games in Counter(forfeits(tournament)).items()
-        )
+        + "".join(f"\n{line}" for line in forfeit_lines(forfeits(tournament)))
     )

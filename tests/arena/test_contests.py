@@ -1,12 +1,14 @@
 """Matches and grades by names of players."""
 
 import re
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from helpers.frontends import fake_engine
 
 import alphazero
 from alphazero.cli import main as cli
@@ -20,6 +22,16 @@ def test_a_match_is_that_of_the_command(capsys):
     assert f": {result}," in capsys.readouterr().out
     assert result.games == 10
     assert result.score > 0.5
+
+
+def test_games_that_end_by_an_error_are_named_on_stderr(capsys):
+    """A program that ends at its first move is not simply weaker than its opponent."""
+    crash = f"gtp:{sys.executable} {fake_engine.__file__} gtp crash 1"
+    message = f"{crash} lost 2 games by an error: the program ended"
+    assert alphazero.match("random", crash, game="tic_tac_toe", games=2).wins == 2
+    assert capsys.readouterr().err.startswith(message)
+    assert alphazero.rate(["random", crash], game="tic_tac_toe", games=2)[0].wins == 2
+    assert capsys.readouterr().err.startswith(message)
 
 
 def test_a_match_needs_pairs_of_games():
