@@ -112,9 +112,8 @@ def parse_player(
     text = str(text)
     if len(text) > LONGEST:
         raise PlayerError(f"a player's name has at most {LONGEST} characters, got {len(text)}")
-    if text not in PLAYER_KINDS and not _exists(text) and text in agent_entries():
-        return _load_agent(agent_entries()[text])
-    kind, subject, values = _parse(text)
+    is_agent = text not in PLAYER_KINDS and not _exists(text) and text in agent_entries()
+    kind, subject, values = (AgentSpec, text, {}) if is_agent else _parse(text)
     options = [option.name for option, _, _ in kind.option_fields()]
     budget = {"simulations": simulations, "seconds": seconds, "level": level}
     own = sorted({*budget, "depth"} & values.keys())
@@ -130,6 +129,8 @@ def parse_player(
         raise PlayerError(
             f"{printable(text[:80])} sets {' and '.join(own)} itself: leave that out, or the level"
         )
+    if is_agent:
+        return _load_agent(agent_entries()[text])
     spec = kind(subject, **values)
     spec.check()
     return spec

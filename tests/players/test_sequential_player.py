@@ -67,6 +67,8 @@ def test_an_agent_plays_matches_from_paired_openings_and_is_rated():
 def test_an_agent_of_a_package_plays_in_commands_and_as_an_anchor(tmp_path, capsys):
     assert exit_code("match", "restorer", "random", "--game", "nim", "--games", "4") == 0
     assert capsys.readouterr().out.startswith("restorer against random: ")
+    assert exit_code("play", "restorer", "--game", "nim", "--level", "3") == 2
+    assert "restorer has no levels: only checkpoints have them" in capsys.readouterr().err
     anchors = "evaluation.anchors=[restorer, random]"
     matches = PlayerEvaluation(alphazero.make_game("nim"), tiny_config(tmp_path, anchors))
     assert [anchor.name for anchor in matches.anchors] == ["restorer", "random"]
