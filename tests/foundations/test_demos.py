@@ -89,7 +89,8 @@ SMALL = {
     "blackjack-prediction": (
         "--episodes=30000",
         "averages are the same, since no state occurs twice in an episode\nthey differ from the "
-        "exact values by at most 3.3 standard errors, with a mean square of 0.93",
+        "exact values by at most 3.3 times sqrt((1 - v²) / visits), a bound of the standard "
+        "error, with a mean square of 0.93",
     ),
     "blackjack-exploring-starts": ("--episodes=30000", "the learned policy is the exact one in "),
     "blackjack-epsilon-soft": (
