@@ -139,11 +139,8 @@ def all_games() -> list[Game]:
     for name in game_names():
         try:
             games.append(make_game(name))
-        except Exception as error:
-            from alphazero.utils.plug_ins import reason_of
-
-            reason = error if isinstance(error, GameError) else reason_of(error)
-            print(f"skipped game {name!r}: {reason}", file=sys.stderr)
+        except GameError as error:
+            print(f"skipped game {name!r}: {error}", file=sys.stderr)
     return games
 
 
@@ -170,7 +167,7 @@ def make_game(name: str, **options: int | float | bool | str) -> Game:
     """Return the game called `name`.
 
     Raises GameError for an unknown game, an unknown option or one out of its range, a missing
-    method, or a plug-in's rules that cannot be compiled.
+    method, an error of the game's own, or a plug-in's rules that cannot be compiled.
     """
     defaults = game_options(name)
     for option, value in options.items():
@@ -184,7 +181,12 @@ def make_game(name: str, **options: int | float | bool | str) -> Game:
     game_class = _registered[name][0]
     if game_class.__abstractmethods__:
         raise GameError(f"{name} has no {', '.join(sorted(game_class.__abstractmethods__))}")
-    game = game_class(**cast(dict[str, int], {**defaults, **options}))
+    try:
+        game = game_class(**cast(dict[str, int], {**defaults, **options}))
+    except GameError:
+        raise
+    except Exception as error:
+        raise GameError(f"{name} cannot be made: {_explain(game_class, error)}") from error
     if name not in _own_games():
         compile_rules(game)
     return game
@@ -202,14 +204,16 @@ def compile_rules(game: Game) -> None:
     except Exception as error:
         # numba's TypeError wraps its own errors; `check_game` reports other faults of the rules.
         if not compiled or "Failed in nopython mode" in str(error):
-            from alphazero.utils.plug_ins import place_of, reason_of
+            what = f"the rules of {name_of(game)} cannot be compiled"
+            raise GameError(f"{what}: {_explain(type(game), error)}") from error
 
-            module = type(game).__module__
-            file = getattr(sys.modules.get(module), "__file__", None) or module
-            place = place_of(error, lambda path: path == Path(file), file)
-            raise GameError(
-                f"the rules of {name_of(game)} cannot be compiled: {place}: {reason_of(error)}"
-            ) from error
+
+def _explain(kind: type[Game], error: Exception) -> str:
+    """Return the line of the file of a game's class that raised an error, and the reason."""
+    from alphazero.utils.plug_ins import place_of, reason_of
+
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None) or kind.__module__
+    return f"{place_of(error, lambda path: path == Path(file), file)}: {reason_of(error)}"
 
 
 def read_game(text: str) -> Game:

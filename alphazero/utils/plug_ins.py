@@ -55,10 +55,11 @@ def place_of(error: BaseException, is_source: Callable[[Path], bool], default: s
     if numbas := re.search(r"Raised from (.+) \(([0-9]+)\)$", str(error)):
         return f"{numbas[1]}:{numbas[2]}"
     if loc := getattr(error, "loc", None) or getattr(error.__cause__, "loc", None):
-        places, is_source = [(loc.filename, loc.line)], Path.is_absolute
+        line = _line_of_name(error, Path(loc.filename)) or loc.line
+        places, is_source = [(loc.filename, line)], Path.is_absolute
     for file, line in reversed(places):
         if is_source(Path(file)):
-            return f"{file}:{_line_of_name(error, Path(file)) or line}"
+            return f"{file}:{line}"
     named = _line_of_name(error, Path(default))
     return f"{default}:{named}" if named else default
 

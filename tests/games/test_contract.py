@@ -4,6 +4,7 @@ import copy
 import functools
 import itertools
 import random
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -156,8 +157,10 @@ def test_a_game_that_lacks_a_method_is_refused_with_its_name(temporary_games):
 
 def test_games_that_cannot_be_made_cost_only_themselves(temporary_games, capsys):
     class Failing(Mnk):
+        """A game that asks for its `lenght`."""
+
         def __post_init__(self) -> None:
-            raise ValueError("not today")
+            assert self.lenght > 0  # type: ignore[attr-defined]
 
     others = list(map(write_game, all_games()))
     register("mute", rows=3, columns=3, length=3)(Mute)
@@ -165,7 +168,11 @@ def test_games_that_cannot_be_made_cost_only_themselves(temporary_games, capsys)
     assert capsys.readouterr().err == ""
     assert list(map(write_game, all_games())) == others
     failing, mute = capsys.readouterr().err.splitlines()
-    assert failing == "skipped game 'failing': ValueError: not today"
+    line = Failing.__post_init__.__code__.co_firstlineno + 1
+    reason = f"failing cannot be made: {__file__}:{line}: AttributeError: 'Failing' object has no "
+    assert failing.startswith(f"skipped game 'failing': {reason}")
+    with pytest.raises(GameError, match=re.escape(reason)):
+        make_game("failing")
     assert mute.startswith("skipped game 'mute': mute has no action_name, ")
 
 
