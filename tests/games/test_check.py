@@ -231,6 +231,16 @@ wrong(
     "symmetry 1 followed by 1 is not one",
     symmetries=some_symmetries([0, 5], [0, 5]),
 )
+wrong(
+    "has_a_group_of_symmetries",
+    "symmetries() is of type NoneType; expected Symmetries(actions, cells)",
+    symmetries=lambda self: None,
+)
+wrong(
+    "has_a_group_of_symmetries",
+    "the symmetries' actions are list [1, 9]; expected int64 [1, 9]",
+    symmetries=lambda self: Symmetries([[*range(9)]], [[*range(9)]]),
+)
 wrong("lays_its_actions_on_cells", "expected an int from 0 to 1", policy_planes=2)
 wrong(
     "lays_its_actions_on_cells",

@@ -10,7 +10,10 @@ from pathlib import Path
 
 from alphazero.errors import GameError
 from alphazero.games.compiled_rules import RuleFunctions, Signature
-from alphazero.games.contract.other_requirements import OTHER_REQUIREMENTS
+from alphazero.games.contract.other_requirements import (
+    OTHER_REQUIREMENTS,
+    has_a_group_of_symmetries,
+)
 from alphazero.games.contract.random_games import FULL, SHORT, RandomGames
 from alphazero.games.contract.rule_requirements import RULE_REQUIREMENTS, Requirement
 from alphazero.games.contract.watched_rules import Fault, place_of
@@ -54,7 +57,7 @@ def check_game(game: Game | str, effort: int = FULL) -> Report:
     if is_named:
         compile_rules(game)
     games = RandomGames(game, effort)
-    for requirement in RULE_REQUIREMENTS:
+    for requirement in (*RULE_REQUIREMENTS, has_a_group_of_symmetries):
         faults = _faults(games, requirement)
         if faults:
             break

@@ -1,6 +1,6 @@
 """What the contract requires besides the rules: observations, symmetries, texts, copies.
 
-The requirements are independent of each other.
+They are independent of each other, but some need `has_a_group_of_symmetries`.
 """
 
 import copy
@@ -24,6 +24,7 @@ from alphazero.games.game import (
     Mask,
     Material,
     State,
+    Symmetries,
     seen_by_other,
     to_play,
     value_of,
@@ -130,7 +131,11 @@ def marks_what_has_won(games: RandomGames) -> None:
 
 def has_a_group_of_symmetries(games: RandomGames) -> None:
     """The symmetries are permutations, the identity first, closed under composition."""
-    actions, cells = games.game.symmetries()
+    symmetries = games.game.symmetries()
+    if not isinstance(symmetries, Symmetries):
+        form = type(symmetries).__name__
+        raise Fault(f"symmetries() is of type {form}; expected Symmetries(actions, cells)")
+    actions, cells = symmetries
     _, height, width = games.game.observation_shape
     for name, images, size in (
         ("actions", actions, games.game.num_actions),
@@ -368,7 +373,6 @@ OTHER_REQUIREMENTS: tuple[Requirement, ...] = (
     observes_for_the_player_to_move,
     moves_stones_as_its_actions_say,
     marks_what_has_won,
-    has_a_group_of_symmetries,
     keeps_its_rules_under_symmetries,
     lays_its_actions_on_cells,
     reads_its_own_drawings,
