@@ -13,6 +13,7 @@ from typing import Any
 
 from alphazero.config.loader import config_from
 from alphazero.config.schema import Config
+from alphazero.errors import RunError
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game
 from alphazero.mcts.kernels.root import begin_searches
@@ -75,15 +76,14 @@ def resume(
     Raises:
         AlphaZeroError: when there is nothing to resume, or as in `train`.
     """
-    folder = Path(folder)
-    check_resumable(folder)
+    path = check_resumable(folder)
 
     def open_run() -> RunDirectory:
-        run = RunDirectory.resume(folder, overrides)
+        run = RunDirectory.resume(path, overrides)
         _check(run.config, run.game)
         return run
 
-    return _train(folder, open_run, observe)
+    return _train(path, open_run, observe)
 
 
 def _check(config: Config, game: Game) -> None:
@@ -97,6 +97,11 @@ def _check(config: Config, game: Game) -> None:
 
 def _train(folder: Path, open_run: Callable[[], RunDirectory], observe: Observer) -> Path:
     """Train the run in `folder`; several processes under torchrun share the learner's steps."""
+    if not callable(observe):
+        raise RunError(
+            f"observe: expected a function, got {type(observe).__name__}; for overrides of keys "
+            "use load_config(path, overrides)"
+        )
     with contextlib.ExitStack() as stack:
         make_learner: Callable[[RunDirectory], Learner] = new_learner
         if int(os.environ.get("WORLD_SIZE", "1")) > 1:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,8 +70,11 @@ def holds_run(folder: Path) -> bool:
         return (folder / MANIFEST).exists()
 
 
-def check_resumable(folder: Path) -> None:
-    """Raise RunError unless `folder` holds a run with a published state."""
+def check_resumable(folder: Path | str) -> Path:
+    """Return the path of a run; raise RunError unless `folder` holds one with a published state."""
+    if not isinstance(folder, str | os.PathLike):
+        raise RunError(f"expected the folder of a run, got {type(folder).__name__}")
+    folder = Path(folder)
     with path_errors("read", folder):
         is_file = folder.is_file()
     if is_file:
@@ -80,6 +84,7 @@ def check_resumable(folder: Path) -> None:
             f"{printable(folder)} holds no run: "
             f"{printable(folder / MANIFEST)} is missing; start one with `alphazero train CONFIG`"
         )
+    return folder
 
 
 def read_config_text(folder: Path, state: RunState) -> str:

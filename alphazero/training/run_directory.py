@@ -102,7 +102,7 @@ def read_games(folder: Path | str) -> Iterator[GameRecord]:
     Raises:
         RunError: when the folder holds no run, or one of its files is damaged.
     """
-    run = RunDirectory.open(Path(folder))
+    run = RunDirectory.open(folder)
     for iteration in run.state.shards:
         yield from run.load_shard(iteration).records()
 
@@ -149,9 +149,9 @@ class RunDirectory:
         return run
 
     @classmethod
-    def open(cls, folder: Path) -> "RunDirectory":
+    def open(cls, folder: Path | str) -> "RunDirectory":
         """Open a run for reading; raise RunError if there is none or its manifest is damaged."""
-        check_resumable(folder)
+        folder = check_resumable(folder)
         return cls(folder, load_config(folder / CONFIG), read_manifest(folder / MANIFEST))
 
     @classmethod

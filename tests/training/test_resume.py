@@ -34,6 +34,7 @@ from helpers.runs.tiny_run import (
 
 from alphazero.arena.elo import MatchResult
 from alphazero.cli.main import main
+from alphazero.errors import RunError
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.training import iteration, resignation
 from alphazero.training.data.game_shard import RESIGNED
@@ -41,7 +42,7 @@ from alphazero.training.gate import GateResult
 from alphazero.training.iteration import Training
 from alphazero.training.loop import resume, train
 from alphazero.training.manifest import player_name
-from alphazero.training.run_directory import GATE, LEARN, PLAY, RunDirectory
+from alphazero.training.run_directory import GATE, LEARN, PLAY, RunDirectory, read_games
 from alphazero.utils.files import write_atomic
 from alphazero.utils.jobs import map_ahead
 
@@ -387,6 +388,18 @@ def test_resuming_without_a_run_is_refused_in_one_line(tmp_path, only_line, name
     (tmp_path / "file").write_text("")
     assert str(tmp_path / name) in only_line(*RESUME, tmp_path / name)
     assert files_of(tmp_path) == {"file"}
+
+
+@pytest.mark.parametrize("function", [resume, lambda folder: next(read_games(folder))])
+def test_what_is_no_folder_is_one_line_in_python(function: Callable[[Any], Any]):
+    with pytest.raises(RunError, match=r"^expected the folder of a run, got NoneType$"):
+        function(None)
+
+
+def test_what_cannot_observe_is_refused_before_a_run_is_made(tmp_path):
+    with pytest.raises(RunError, match=r"^observe: expected a function, got list; for overrides"):
+        train(tiny_config(tmp_path), ["budget.iterations=1"])  # type: ignore[arg-type]
+    assert not files_of(tmp_path)
 
 
 # --- the folder ----------------------------------------------------------------------------------
