@@ -283,7 +283,7 @@ wrong(
 )
 wrong(
     "moves_stones_as_its_actions_say",
-    "expected an int, 0 to 8",
+    "expected an int, 0 to 8, or None",
     action_cell=lambda self, state, action: np.int64(action),
 )
 wrong("marks_what_has_won", "is a winning cell", winning_cells=lambda self, state: tuple(range(9)))

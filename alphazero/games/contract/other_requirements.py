@@ -93,7 +93,9 @@ def moves_stones_as_its_actions_say(games: RandomGames) -> None:
         cells = [cell] if source is None else [source, cell]
         if any(type(each) is not int or not 0 <= each < len(before) for each in cells):
             ends = " to ".join(map(repr, cells))
-            raise Fault(f"{move} has the cell {ends}; expected an int, 0 to {len(before) - 1}")
+            raise Fault(
+                f"{move} has the cell {ends}; expected an int, 0 to {len(before) - 1}, or None"
+            )
         assert cell is not None
         if before[cell] or not after[cell]:
             raise Fault(f"{move} puts no stone of its player on its cell {cell}")
