@@ -73,7 +73,11 @@ BUGS = {
         ("play", "if state[OUTCOME] == 1: state[OUTCOME] = -1", "player 1 wins all "),
     ],
     "has_legal_moves_until_the_end": [
-        ("play", "if state[OUTCOME] == 0: state[OUTCOME] = ONGOING", "and no action is legal"),
+        (
+            "play",
+            "if state[OUTCOME] == 0: state[OUTCOME] = ONGOING",
+            "at least a pass, or an outcome written",
+        ),
         ("legal", "if state[PLY] == 4: mask[:] = count = 0", "not over and no action is legal"),
         ("legal", "count += 1", "the answer of `legal` is 10; expected 9"),
         ("legal", "if state[OUTCOME] != ONGOING: mask[0] = count = 1", "the game is over and"),
@@ -201,7 +205,9 @@ wrong(
     "test_check.py: state[CELLS + action",
     rule_functions=Sound.rule_functions._replace(play=mark_the_cell_below),
 )
-TOO_SHORT = wrong("has_legal_moves_until_the_end", "is not over after max_moves, 8", max_moves=8)
+TOO_SHORT = wrong(
+    "has_legal_moves_until_the_end", "max_moves, 8; expected an outcome written", max_moves=8
+)
 wrong(
     "has_valid_sizes_and_rules",
     "`legal` is not compiled for its signature; expected @kernel(",

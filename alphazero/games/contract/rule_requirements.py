@@ -128,9 +128,15 @@ def has_legal_moves_until_the_end(games: RandomGames) -> None:
         if position.outcome != ONGOING and not ply:
             raise Fault("the game is over before its first move")
         if position.outcome == ONGOING and not marked:
-            raise Fault("the game is not over and no action is legal; expected at least a pass")
+            raise Fault(
+                "the game is not over and no action is legal; expected at least a pass, or an "
+                "outcome written by `play`"
+            )
         if position.outcome == ONGOING and ply == games.game.max_moves:
-            raise Fault(f"the game is not over after max_moves, {ply}; expected a larger max_moves")
+            raise Fault(
+                f"the game is not over after max_moves, {ply}; expected an outcome written by "
+                "`play`, or a larger max_moves"
+            )
 
 
 def has_right_optional_rules(games: RandomGames) -> None:
