@@ -113,18 +113,22 @@ class Catalog:
     """The players and games of the server."""
 
     def __init__(self, specs: Sequence[PlayerSpec] = (), games: Sequence[Game] = ()) -> None:
-        """`games` come before the registered ones and those of the players."""
+        """`games` come first, then those that a network plays, the others last."""
         self.players: dict[str, PlayerOption] = {}
         for spec in (*specs, *map(parse_player, BUILTIN_PLAYERS)):
             if all(player.spec.name != spec.name for player in self.players.values()):
                 name = _unused_name(_short_name(spec), self.players)
                 self.players[name] = PlayerOption.read(name, spec)
-        own = (player.spec.game for player in self.players.values())
+        own = list(filter(None, (player.spec.game for player in self.players.values())))
         by_title: dict[str, Game] = {}
-        for game in (*games, *all_games(), *filter(None, own)):
+        for game in (*games, *all_games(), *own):
             # Games of one title differ in nothing, or only in what the network observes.
             by_title.setdefault(title_of(game), game)
-        self.games = {write_game(game): game for game in by_title.values()}
+        ordered = sorted(
+            by_title.values(),
+            key=lambda game: game not in games and not any(each.accepts(game) for each in own),
+        )
+        self.games = {write_game(game): game for game in ordered}
 
     def player(self, name: str, game: Game) -> PlayerOption:
         """Return a player by name.

@@ -38,6 +38,13 @@ def test_games_have_different_titles_and_those_and_players_that_are_named_come_f
     assert words["rows"] is None
 
 
+def test_games_that_a_network_plays_come_before_the_others(tmp_path):
+    path = saved_player(tmp_path / "hex.safetensors", "hex:size=4,swap=1")
+    games = list(Catalog([parse_player(str(path))]).games)
+    assert games[:2] == ["hex:size=4,swap=1", "breakthrough"]
+    assert "hex" in games
+
+
 def test_a_player_that_sees_komi_is_offered_for_any_komi(tmp_path):
     path = saved_player(tmp_path / "go.safetensors", "go:rows=3,columns=3,features=1")
     catalog = Catalog([parse_player(str(path))])
