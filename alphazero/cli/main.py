@@ -58,8 +58,8 @@ def run_and_report(run: Callable[[], int | None]) -> int:
     except MemoryError as error:
         print(f"error: not enough memory ({error}); choose smaller sizes", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("\nstopped", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        print("\nstopped", *(f"while {text}" for text in stop.args), file=sys.stderr)
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         drop_stdout()

@@ -243,7 +243,7 @@ def check_evaluator(data: RunData) -> str | None:
     if share >= least or hits >= least:
         return None
     return (
-        f"the evaluator computes for {share:.0%} of the playing time (at least {least:.0%}) "
+        f"the evaluator computes for {share:.1%} of the playing time (at least {least:.0%}) "
         f"and waits for positions in the rest; raise selfplay.parallel_games, now "
         f"{data.config.selfplay.parallel_games}"
     )

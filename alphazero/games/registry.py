@@ -17,6 +17,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import fields
 from importlib.metadata import EntryPoint, entry_points
+from inspect import get_annotations
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -34,7 +35,7 @@ def register(name: str, **defaults: int) -> Callable[[Kind], Kind]:
     """Register a class of games under `name`, with other option defaults if changes.
 
     Raises GameError for anything but a subclass of Game, a name with other characters or that
-    another class has, and options that are no fields of the class or have no default.
+    another class has, and options that are no fields of a dataclass or have no default.
     """
 
     def add(kind: Kind) -> Kind:
@@ -43,7 +44,8 @@ def register(name: str, **defaults: int) -> Callable[[Kind], Kind]:
         if not (isinstance(name, str) and re.fullmatch(r"[\w-]{1,60}", name)):
             raise GameError(f"register({name!r}): a name has letters, digits, - and _, at most 60")
         options = {option.name: option.default for option in fields(kind)}
-        if unknown := defaults.keys() - options.keys():
+        marked = {key for key, type_ in get_annotations(kind).items() if type_ in (int, "int")}
+        if unknown := (defaults.keys() | marked) - options.keys():
             raise GameError(
                 f"register({name!r}): {kind.__name__} has no option {min(unknown)!r}; options are "
                 "the fields of a class with @dataclass(frozen=True), below @register"

@@ -3,8 +3,9 @@
 A vertex is a letter for the column and a number for the row: D4. Go and most games count rows from
 the bottom, and no column is called I. Games whose own notation counts from the top, such as Othello
 and Hex, do so in GTP too, and there I is the ninth column, as in MoHex and HexGui.
-A move without a cell has the game's name for it, such as pass; the move of a piece has the names
-of the two cells that it leaves and reaches, e2e4, as in UCI.
+A move without a cell has the game's name for it, such as pass, and so has every move where there
+are more moves than cells; the move of a piece has the names of the two cells that it leaves and
+reaches, e2e4, as in UCI.
 
 *Specification of the Go Text Protocol, version 2, draft 2* (Farnebäck 2002), section 2.11.
 """
@@ -39,6 +40,7 @@ class GtpNotation:
                 f"GTP has boards up to {len(VERTEX_LETTERS)} x {len(VERTEX_LETTERS)}, "
                 f"not {self.rows} x {self.columns}"
             )
+        self._cells_name_moves = game.num_actions <= self.rows * self.columns + 1
         state = game.initial_state()
         cells = [
             (cell, game.action_name(state, action))
@@ -72,7 +74,7 @@ class GtpNotation:
         game, name, cell = self.game, text.strip().lower(), self.cells.read(text)
         legal = game.legal_action_mask(state)
         is_action = cell is not None and game.policy_planes == 1 and legal[cell]
-        if cell is not None and is_action and game.action_cell(state, cell) == cell:
+        if cell is not None and is_action and self._cell_of(state, cell) == cell:
             return cell  # without a look at all others
         for action in np.flatnonzero(legal).tolist():
             own = self._cell_of(state, action)
@@ -83,9 +85,10 @@ class GtpNotation:
         return None
 
     def _cell_of(self, state: State, action: int) -> int | None:
-        """Return the cell that names a move; None without, and for the two of a piece."""
-        is_move = self.game.action_source(state, action) is not None
-        return None if is_move else self.game.action_cell(state, action)
+        """Return the cell that alone names a move; None without, and for the two of a piece."""
+        if not self._cells_name_moves or self.game.action_source(state, action) is not None:
+            return None
+        return self.game.action_cell(state, action)
 
 
 def _count_from_top(cells: list[tuple[int, str]], rows: int, columns: int) -> bool:

@@ -1,6 +1,7 @@
 """Objects that other packages bring by entry points, and why one cannot be loaded."""
 
 import re
+import textwrap
 import traceback
 from collections.abc import Callable
 from importlib.metadata import EntryPoint
@@ -23,7 +24,9 @@ _HINTS: Final = {
         "mark a helper of rules with @shared_kernel or @inline_kernel"
     ),
     "No conversion from none to int": "the rule must return a number",
+    " to none for ": "the rule must return nothing",
     "reflected list": "a table of rules must be a numpy array",
+    "<class 'dict'>": "a table of rules must be a numpy array",
 }
 """What would be right, by what numba says."""
 
@@ -80,7 +83,7 @@ def reason_of(error: BaseException) -> str:
     text = re.sub(_DETAILS, "", re.sub(r"\x1b\[[0-9;]*m", "", str(error)), flags=re.DOTALL)
     text = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))[:_REASON_LIMIT]
     hint = "".join(f"; {hint}" for sign, hint in _HINTS.items() if sign in text)
-    text = text[: _HINTED_LIMIT if hint else _REASON_LIMIT] + hint
+    text = textwrap.shorten(text, _HINTED_LIMIT, placeholder=" ...") + hint if hint else text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 

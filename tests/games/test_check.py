@@ -18,6 +18,7 @@ from alphazero.games.contract.check import check_game, refuse_unsound
 from alphazero.games.contract.other_requirements import OTHER_REQUIREMENTS
 from alphazero.games.contract.random_games import FULL, SHORT
 from alphazero.games.contract.rule_requirements import RULE_REQUIREMENTS
+from alphazero.games.contract.watched_rules import WatchedRules
 from alphazero.games.game import LAST, ONGOING, OUTCOME, PLY, Game, State, Symmetries  # noqa: F401
 from alphazero.games.go.game import Go
 from alphazero.games.line_games import CELLS, COLUMNS, open_lines, place_stone
@@ -66,7 +67,11 @@ BUGS = {
     "keeps_its_header": [
         ("play", "state[PLY] -= 1", "is 0; expected 1"),
         ("play", "state[LAST] = -1", "is -1; expected"),
-        ("play", "if state[OUTCOME] == 0: state[OUTCOME] = 5", "the outcome is 5; expected one"),
+        (
+            "play",
+            "if state[OUTCOME] == 0: state[OUTCOME] = 5",
+            "the outcome (ONGOING is 2) is 5; exp",
+        ),
     ],
     "gives_the_outcome_for_player_0": [
         ("play", "if state[OUTCOME] == -1: state[OUTCOME] = 1", "player 0 wins all "),
@@ -351,6 +356,17 @@ def test_an_exception_is_reported_with_the_last_line_of_the_games_own_file():
 
     (fault,) = check_game(named(Early)).faults
     assert fault.text.endswith('of test_check.py: return Mnk().from_moves("z9")')
+
+
+def test_a_check_that_is_stopped_says_where_a_rule_was_running(monkeypatch, capsys):
+    def stop(state: State, mask: Any) -> int:
+        raise KeyboardInterrupt
+
+    rules = WatchedRules(Sound(), work=1000)
+    monkeypatch.setitem(rules._python, "legal", stop)
+    assert cli.run_and_report(lambda: rules.legal(FIRST_STATE) and None) == 130
+    ending = "stopped while `legal` ran, in line {} of test_check.py: raise KeyboardInterrupt"
+    assert capsys.readouterr().err == f"\n{ending.format(stop.__code__.co_firstlineno + 1)}\n"
 
 
 def test_a_bug_that_no_rule_shows_is_not_found():

@@ -129,6 +129,9 @@ def test_what_cannot_be_registered_is_refused_with_the_reason(temporary_games):
     class WithoutDefault(Nim):
         extra: int = field(kw_only=True)
 
+    class WithoutDataclass(Nim):
+        extra: int = 1
+
     for name, kind, defaults, reason in [
         ("two words", Nim, {}, "a name has letters, digits, - and _"),
         (3, Nim, {}, "a name has letters"),
@@ -136,6 +139,7 @@ def test_what_cannot_be_registered_is_refused_with_the_reason(temporary_games):
         ("take", Nim, {"heap": "3"}, "the option 'heap' needs an int as default"),
         ("take", Nim, {"heap": True}, "the option 'heap' needs an int as default"),
         ("take", WithoutDefault, {}, "the option 'extra' needs an int as default"),
+        ("take", WithoutDataclass, {}, "no option 'extra'; options are .* a class with @dataclass"),
     ]:
         with pytest.raises(GameError, match=reason):
             register(name, **defaults)(kind)  # type: ignore[arg-type]

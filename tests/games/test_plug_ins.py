@@ -72,6 +72,13 @@ SLIPS = {
         15,
         "a table of rules must be a numpy array",
     ),
+    "dict": (
+        "def chips(state):\n    return state[5]",
+        "def chips(state):\n    return TABLE[0]\nTABLE = {0: 1}",
+        15,
+        "dict'>; a table of rules must be a numpy array",
+    ),
+    "an answer": ("state[0] = 1", "state[0] = 1\n    return state", 16, "must return nothing"),
     "no answer": (RULE[RULE.index("@kernel") :], NO_ANSWER, 13, "the rule must return a number"),
     "name in numpy": ("state[0] = 1", "np.ply(1)", 15, "module 'numpy' has no attribute 'ply'"),
 }

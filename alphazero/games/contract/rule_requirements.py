@@ -112,7 +112,9 @@ def keeps_its_header(games: RandomGames) -> None:
             reason = ", the number of moves played: `play` adds 1"
             expect(f"the ply, state[{PLY}],", state[PLY], ply, reason)
             expect(f"the last action, state[{LAST}],", state[LAST], last)
-            expect_one_of("the outcome", position.outcome, 1, 0, -1, ONGOING)
+            expect_one_of(
+                f"the outcome (ONGOING is {ONGOING})", position.outcome, 1, 0, -1, ONGOING
+            )
             last = position.action
 
 

@@ -22,8 +22,9 @@ from alphazero.frontends import analyzer
 from alphazero.frontends.gtp.commands import COMMANDS
 from alphazero.frontends.gtp.protocol import GtpLine, format_reply, read_line
 from alphazero.games import ONGOING, game_names, make_game
-from alphazero.games.game import PLY
+from alphazero.games.game import PLY, Mask, State
 from alphazero.games.go.board import KOMI
+from alphazero.games.mnk import Mnk
 from alphazero.players.solver_players import MinimaxPlayer
 from alphazero.records.gtp_notation import GtpNotation
 
@@ -97,6 +98,35 @@ def test_every_legal_move_is_found_by_its_name_in_every_game(name: str):
             assert vertices.action(state, written) == action
             assert vertices.action(state, written.swapcase()) == action
         state = game.play(state, int(rng.choice(legal)))
+
+
+class TwoStones(Mnk):
+    """Puts a small or a big stone on a cell: two moves of one cell."""
+
+    policy_planes = 2
+
+    @property
+    def num_actions(self) -> int:
+        return 2 * self.rows * self.columns
+
+    def legal_action_mask(self, state: State) -> Mask:
+        small = super().legal_action_mask(state)
+        return small | np.roll(small, len(small) // 2)
+
+    def action_cell(self, state: State, action: int) -> int:
+        return super().action_cell(state, action % (self.num_actions // 2))
+
+    def action_name(self, state: State, action: int) -> str:
+        big, cell = divmod(action, self.num_actions // 2)
+        return super().action_name(state, cell) + "b" * big
+
+
+def test_moves_that_share_a_cell_have_the_names_of_the_game():
+    game = TwoStones()
+    vertices, state = GtpNotation(game), game.initial_state()
+    names = [vertices.name(state, action) for action in range(game.num_actions)]
+    assert len(set(names)) == len(names)
+    assert [vertices.action(state, name) for name in names] == list(range(len(names)))
 
 
 def test_rows_count_as_the_game_counts_them_and_from_the_bottom_no_column_is_i():
