@@ -339,6 +339,26 @@ class Game(ABC):
         hidden = self.observation_options
         return {name: value for name, value in self.options.items() if name not in hidden}
 
+    @functools.cached_property
+    def _fixed_entries(self) -> tuple[int, Int64Array, Int64Array]:
+        """The length of a state; where it holds options that never vary, and their values."""
+        names = [*self.state_options]
+        fixed = [name for name in names if name not in self.variable_options]
+        places = np.array([HEADER + names.index(name) for name in fixed], np.int64)
+        return self.state_size, places, np.array([self.options[name] for name in fixed], np.int64)
+
+    def check_state(self, state: State) -> None:
+        """Raise GameError unless `state` is one of this game, by its form and the options in it."""
+        size, places, values = self._fixed_entries
+        is_array = isinstance(state, np.ndarray)
+        is_row = is_array and state.dtype == np.int64 and state.shape == (size,)
+        if not (is_row and np.array_equal(state[places], values)):
+            given = f"{state.dtype} {list(state.shape)}" if is_array else repr(state)
+            raise GameError(
+                f"expected a state of {self}, int64 [{size}] with its options, as initial_state() "
+                f"returns; got {given:.60}"
+            )
+
     @property
     def variable_options(self) -> tuple[str, ...]:
         """The options in which games of one network may differ, such as komi.
@@ -374,6 +394,7 @@ class Game(ABC):
 
     def legal_action_mask(self, state: State) -> Mask:
         """Return the legal actions, `bool [A]`."""
+        self.check_state(state)
         mask = np.zeros(self.num_actions, np.bool_)
         self.rule_functions.legal.call_at_once(state, mask)
         return mask
@@ -387,6 +408,7 @@ class Game(ABC):
 
     def play(self, state: State, *actions: int) -> State:
         """Return the position after `actions`; raise GameError at the first illegal one."""
+        self.check_state(state)
         state, mask = state.copy(), np.zeros(self.num_actions, np.bool_)
         for action in actions:
             if not isinstance(action, Integral):
@@ -401,14 +423,17 @@ class Game(ABC):
 
     def outcome(self, state: State) -> int:
         """Return ONGOING, or the result for player 0: +1, 0, -1."""
+        self.check_state(state)
         return int(state[OUTCOME])
 
     def margin(self, state: State) -> float:
         """Return by how much player 0 won the finished game `state`; 0 without the rule."""
+        self.check_state(state)
         return float(self.rule_functions.margin.call_at_once(state))
 
     def observe(self, state: State) -> Planes:
         """Return the observation of the player to move, `float32 [C, H, W]`."""
+        self.check_state(state)
         planes = np.zeros(self.observation_shape, np.float32)
         self.rule_functions.observe.call_at_once(state, planes)
         return planes

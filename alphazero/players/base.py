@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from alphazero.errors import GameError, PlayerError
-from alphazero.games.game import ONGOING, OUTCOME, State
+from alphazero.errors import GameError
+from alphazero.games.game import ONGOING, OUTCOME, Game, State
 from alphazero.utils.arrays import Float32Array, Int64Array
 
 _NO_SEARCH = np.zeros(1, np.float32)
@@ -54,14 +54,10 @@ class Forfeit(NamedTuple):
     """what went wrong, as a message; empty for a resignation, possible only on the own turn"""
 
 
-def check_state(state: State) -> None:
-    """Raise PlayerError for anything but one row of numbers."""
-    if not isinstance(state, np.ndarray) or state.ndim != 1:
-        raise PlayerError(f"expected a state, as initial_state() returns, got {state!r:.60}")
-
-
 class Player(ABC):
-    """Plays many games at once."""
+    """Plays many games of `game` at once."""
+
+    game: Game
 
     @abstractmethod
     def reset(self, slots: Int64Array, states: State) -> None:
@@ -101,9 +97,9 @@ class Player(ABC):
     def choose(self, state: State) -> int:
         """Return a move in one position `int64 [S]`, outside any match.
 
-        Raises GameError when the game is over, and PlayerError for what is no state.
+        Raises GameError when the game is over, and for what is no state of the player's game.
         """
-        check_state(state)
+        self.game.check_state(state)
         if state[OUTCOME] != ONGOING:
             raise GameError("the game is over: there is no move to choose")
         slot = np.array([0])

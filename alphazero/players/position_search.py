@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 
 from alphazero.errors import GameError, PlayerError
 from alphazero.games.game import ONGOING, OUTCOME, Game, State
-from alphazero.games.registry import write_game
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.tree_reading import Proof, principal_variation, proof_of
-from alphazero.players.base import check_state
 from alphazero.players.budget import budget_of
 from alphazero.players.end_prediction import NO_PREDICTION, EndPrediction, predict_end
 from alphazero.players.search_player import SearchPlayer
@@ -164,8 +162,8 @@ def check_player(player: SearchPlayer) -> None:
 def search(player: SearchPlayer, state: State, *, simulations: int | None = None) -> SearchResult:
     """Search one position `int64 [S]`, with the player's own budget or `simulations`.
 
-    Raises GameError when the game is over. Raises PlayerError unless `player` is a loaded player,
-    `state` is of its game, as far as its size shows, and `simulations` is a number for which the
+    Raises GameError when the game is over, and for what is no state of the player's game. Raises
+    PlayerError unless `player` is a loaded player, and `simulations` is a number for which the
     player, as it was loaded, has memory.
     """
     check_player(player)
@@ -176,13 +174,8 @@ def search(player: SearchPlayer, state: State, *, simulations: int | None = None
             f"the player was loaded with memory for {room:,} simulations; load it with "
             f"simulations={simulations}"
         )
-    game, slot = player.search.game, np.array([0])
-    check_state(state)
-    if len(state) != game.state_size:
-        raise PlayerError(
-            f"the player plays {write_game(game)}, with states of {game.state_size} numbers, "
-            f"not of {len(state)}"
-        )
+    game, slot = player.game, np.array([0])
+    game.check_state(state)
     if state[OUTCOME] != ONGOING:
         raise GameError("the game is over: there is no move to search")
     player.reset(slot, state[None])

@@ -56,7 +56,7 @@ class SearchPlayer(Player):
     """
 
     def __init__(self, search: TreeSearch, *, seconds: float | None = None) -> None:
-        self.search = search
+        self.search, self.game = search, search.game
         self.seconds = seconds
         self.level: LevelSettings | None = None
         """Replaces the search's moves by those of a level for people; None: full strength."""

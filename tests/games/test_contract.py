@@ -22,7 +22,7 @@ from alphazero.games import ONGOING, game_names, game_options, make_game, regist
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.contract.check import check_game
 from alphazero.games.contract.random_games import FULL, SHORT
-from alphazero.games.game import PLY, Game, Mask, State
+from alphazero.games.game import HEADER, PLY, Game, Mask, State
 from alphazero.games.go.game import Go
 from alphazero.games.hex import Hex
 from alphazero.games.line_games import CELLS, LineGame
@@ -97,6 +97,19 @@ def test_an_illegal_action_is_refused_by_its_number(game: Game):
         for action in [-1, game.num_actions, 10**9, *illegal[:5]]:
             with pytest.raises(GameError, match=f"^action {action} is not legal here$"):
                 game.play(state, action)
+
+
+@every_game
+def test_what_is_no_state_of_the_game_never_reaches_its_rules(game: Game):
+    state = game.initial_state()
+    wrong = [None, "a1", state.tolist(), state[:-1], state[None], state.astype(np.int32)]
+    for place in range(HEADER, HEADER + len(game.state_options)):
+        if [*game.state_options][place - HEADER] not in game.variable_options:
+            wrong.append(state + 100 * (np.arange(len(state)) == place))
+    for other in wrong:
+        for look in (game.legal_action_mask, game.play, game.outcome, game.margin, game.observe):
+            with pytest.raises(GameError, match=re.escape(f"expected a state of {game}, int64")):
+                look(other)  # type: ignore[arg-type]
 
 
 # A game registered while the tests run.

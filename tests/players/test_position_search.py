@@ -90,7 +90,7 @@ def test_finished_and_foreign_positions_are_refused(player):
     game, searcher = alphazero.load_player(player)
     with pytest.raises(GameError, match="the game is over"):
         alphazero.search(searcher, game.from_moves("1 2 1 2 1 2 1"))
-    with pytest.raises(PlayerError, match="the player plays connect_four, with states of"):
+    with pytest.raises(GameError, match=r"expected a state of ConnectFour.*; got int64 \[247\]"):
         alphazero.search(searcher, make_game("hex").initial_state())
 
 
@@ -103,7 +103,7 @@ def test_what_is_no_player_or_no_state_is_refused(player):
                 look(wrong, state)
     for wrong in (None, "4", state.tolist(), state[None], np.array(4)):
         for use in (partial(alphazero.search, searcher), searcher.choose):
-            with pytest.raises(PlayerError, match="expected a state, as initial_state"):
+            with pytest.raises(GameError, match="expected a state of ConnectFour"):
                 use(wrong)
 
 
