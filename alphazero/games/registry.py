@@ -21,7 +21,10 @@ from inspect import get_annotations
 from pathlib import Path
 from typing import TypeVar, cast
 
+from numba.core.dispatcher import Dispatcher
+
 from alphazero.errors import GameError, did_you_mean
+from alphazero.games.compiled_rules import RuleFunctions, Signature
 from alphazero.games.game import Game
 
 Kind = TypeVar("Kind", bound=type[Game])
@@ -196,18 +199,15 @@ def make_game(name: str, **options: int | float | bool | str) -> Game:
 
 def compile_rules(game: Game) -> None:
     """Compile a game's rules; raise GameError with the place and reason if that fails."""
-    compiled = False
     try:
-        for rule in game.rule_functions:
+        for name, rule in zip(RuleFunctions._fields, game.rule_functions, strict=False):
             if hasattr(rule, "signature"):
-                rule.compile()  # numba names the line
-        compiled = True
-        _ = game.rules
+                rule.compile()
+            elif isinstance(rule, Dispatcher):  # of numba.njit
+                rule.compile(getattr(Signature, name))
     except Exception as error:
-        # numba's TypeError wraps its own errors; `check_game` reports other faults of the rules.
-        if not compiled or "Failed in nopython mode" in str(error):
-            what = f"the rules of {name_of(game)} cannot be compiled"
-            raise GameError(f"{what}: {_explain(type(game), error)}") from error
+        what = f"the rules of {name_of(game)} cannot be compiled"
+        raise GameError(f"{what}: {_explain(type(game), error)}") from error
 
 
 def _explain(kind: type[Game], error: Exception) -> str:
