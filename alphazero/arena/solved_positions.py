@@ -86,7 +86,8 @@ def read_positions(game: Game, path: Path) -> SolvedPositions:
             ) from error
 
     text = read_limited(path, 1 << 26).decode("utf-8-sig", errors="replace")
-    lines = read_each(enumerate(text.splitlines(), 1), read, warn)
+    numbered = (item for item in enumerate(text.splitlines(), 1) if item[1].strip())
+    lines = read_each(numbered, read, warn)
     if not lines:
         raise GameError(f"{printable(path)}: no positions")
     return SolvedPositions(*(np.array(column) for column in zip(*lines, strict=True)))

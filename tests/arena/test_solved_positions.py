@@ -114,7 +114,6 @@ def test_positions_are_read_as_they_are_written(tmp_path):
 @pytest.mark.parametrize(
     "line",
     [
-        "",
         "121212 18",
         "121212 18 +------ more",
         "121212 18 +-----",
@@ -150,9 +149,15 @@ def test_a_line_that_is_no_solved_position_is_named_and_costs_only_itself(
 
 
 def test_a_file_without_positions_is_refused(tmp_path):
-    path = written(tmp_path, "")
-    with pytest.raises(GameError, match="no positions"):
-        read_positions(CONNECT_FOUR, path)
+    for text in ("", "\n \n"):
+        with pytest.raises(GameError, match="no positions"):
+            read_positions(CONNECT_FOUR, written(tmp_path, text))
+
+
+def test_blank_lines_between_positions_cost_no_warning(tmp_path, capsys):
+    path = written(tmp_path, GOOD + "\n  \n" + GOOD)
+    assert len(read_positions(CONNECT_FOUR, path).values) == 8
+    assert capsys.readouterr().err == ""
 
 
 def test_each_damaged_line_is_read_or_refused_in_one_line(tmp_path, capsys):
