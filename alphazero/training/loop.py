@@ -141,10 +141,10 @@ def _train_opened(
     ):
         run.save_config()
         if run.budget_is_spent():
-            say(
-                f"its budget is spent, at iteration {run.state.iteration:,}; to go on, enlarge it, "
-                "as with budget.iterations=..."
-            )
+            spent = [key for key, share in run.budget_shares().items() if share >= 1]
+            larger = " ".join(f"budget.{key}=..." for key in spent)
+            done = f"its budget is spent, at iteration {run.state.iteration:,}"
+            say(f"{done}; to go on, enlarge it: {larger}")
         else:
             # TensorBoard calls the run by the name of its folder.
             tensorboard = TensorBoardWriter(run.folder, run.state.iteration)

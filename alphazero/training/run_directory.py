@@ -187,14 +187,18 @@ class RunDirectory:
 
     def budget_share(self) -> float:
         """Return the share of the budget that is spent, by the limit that is nearest."""
-        state, budget = self.state, self.config.budget
-        spent = (
-            (state.iteration, budget.iterations),
-            (state.positions, budget.samples),
-            (state.evaluations, budget.evaluations),
-            (state.seconds / 60, budget.minutes),
-        )
-        return max(used / limit for used, limit in spent if limit is not None)
+        return max(self.budget_shares().values())
+
+    def budget_shares(self) -> dict[str, float]:
+        """Return the share that is spent of each limit of the budget, by its key."""
+        state, limits = self.state, vars(self.config.budget)
+        used = {
+            "iterations": state.iteration,
+            "samples": state.positions,
+            "evaluations": state.evaluations,
+            "minutes": state.seconds / 60,
+        }
+        return {key: used[key] / limit for key, limit in limits.items() if limit is not None}
 
     def seconds_left(self) -> float | None:
         """Estimate the time until the budget is spent, by the mean speed; None if unknown."""

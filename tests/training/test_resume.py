@@ -295,6 +295,12 @@ def test_resuming_a_finished_run_says_so_and_changes_nothing(run, capsys):
     assert files_of(run) == names
 
 
+def test_a_finished_run_names_the_limit_that_is_spent(run, capsys):
+    """Another limit would not let it go on."""
+    assert main(["train", "--resume", str(run), "budget.iterations=99", "budget.samples=1"]) == 0
+    assert "to go on, enlarge it: budget.samples=...\n" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("override", "message"),
     [
