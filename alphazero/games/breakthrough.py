@@ -149,6 +149,7 @@ class Breakthrough(PieceGame):
 
     @property
     def observation_shape(self) -> tuple[int, int, int]:
+        """Own pieces, opponent's pieces, as the player to move sees the board."""
         return 2, self.rows, self.columns
 
     @property

@@ -221,6 +221,7 @@ class Othello(Game):
 
     @property
     def observation_shape(self) -> tuple[int, int, int]:
+        """Own discs, opponent's discs, cells where a disc can be placed."""
         return 3, self.size, self.size
 
     @property

@@ -3,7 +3,6 @@
 Shapes: B positions, C planes, H rows, W columns.
 """
 
-import inspect
 import json
 from importlib.metadata import version
 from typing import Any, Final, NamedTuple
@@ -124,7 +123,7 @@ def _describe(checkpoint: Checkpoint, game: Game) -> dict[str, str]:
         for action, legal in enumerate(game.legal_action_mask(start))
     ]
     shipped = any(sha256_of(path) == checkpoint.sha256 for path in shipped_players().values())
-    planes = inspect.getdoc(type(game).observation_shape) or "not described"
+    planes = type(game).observation_shape.__doc__ or "not described"  # not that of `Game`
     facts: dict[str, Any] = {
         "format": ONNX_FORMAT,
         "format_version": FORMAT_VERSION,

@@ -68,6 +68,12 @@ def test_the_file_alone_says_what_it_computes_and_whose_it_is():
     assert "BatchNormalization" not in kinds
 
 
+@pytest.mark.parametrize("player", ["breakthrough_5x5", "gardner", "othello_8x8"])
+def test_the_file_describes_its_planes(player: str):
+    checkpoint = load_checkpoint(CHECKPOINTS / f"{player}.safetensors")
+    assert export_model(checkpoint, games=1).metadata["planes"].startswith("Own ")
+
+
 def test_the_reported_difference_is_the_one_from_torch():
     checkpoint = replace(load_checkpoint(TIC_TAC_TOE), sha256=64 * "0")
     exported = export_model(checkpoint)

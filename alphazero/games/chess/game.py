@@ -141,6 +141,10 @@ class Chess(PieceGame):
 
     @property
     def observation_shape(self) -> tuple[int, int, int]:
+        """Own pieces by kind (P, N, B, R, Q, K), opponent's pieces by kind, whether the position
+        occurred before, the quiet moves as a share of the limit, ones; on 8 x 8 also four rights to
+        castle and the cell to capture on en passant; as the player to move sees the board.
+        """
         return 20 if self.size == 8 else 15, self.size, self.size
 
     @property

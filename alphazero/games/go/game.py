@@ -151,7 +151,10 @@ class Go(Game):
 
     @property
     def observation_shape(self) -> tuple[int, int, int]:
-        """AlphaGo Zero's 8 positions of both colours and the colour to move, or `features.py`'s."""
+        """With features 0 AlphaGo Zero's: own stones and opponent's stones in each of the last 8
+        positions, the newest first, and the colour to move; with features 1 those of
+        alphazero/games/go/features.py.
+        """
         return NUM_PLANES if self.features else 2 * HISTORY + 1, self.rows, self.columns
 
     @property
