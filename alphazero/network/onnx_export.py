@@ -36,7 +36,7 @@ GAMES: Final = 64
 """Random games whose positions, about a thousand, are those on which a model is compared."""
 
 TOLERANCE: Final = 1e-3
-"""Largest difference of a logit or value from torch. The shipped players have 0.000005."""
+"""Largest difference of a logit or value from torch. The shipped players have at most 0.00003."""
 
 
 class Comparison(NamedTuple):

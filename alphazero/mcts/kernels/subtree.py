@@ -75,7 +75,7 @@ def _move_node(trees: Trees, slot: int, node: int, target: int) -> int:
 def _compact_subtree(trees: Trees, slot: int, root: int) -> None:
     """Move the subtree of `root` to the front of the slot's arrays and drop all other nodes.
 
-    The root's block keeps its A edges. The other nodes move in ascending order, each towards the
+    The root's block keeps its length L. The other nodes move in ascending order, each towards the
     front, so none overwrites a node that has not moved yet.
     """
     nodes, kept = trees.slots[slot].num_nodes, _mark_reachable(trees, slot, root)

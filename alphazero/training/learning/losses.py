@@ -94,8 +94,9 @@ _POSITION_LOSSES: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {
     "margin": _margin_loss,
     "short_term_value": lambda logits, values: _value_cross_entropy(logits, values).sum(dim=1),
 }
-"""The losses [B], in nats, of each auxiliary head's outputs and target values: the mean over the
-cells, of which one of nobody is each player's by half; the sum over the horizons.
+"""The losses [B], in nats, of each auxiliary head's outputs and target values. That of ownership is
+a mean over the cells, where a cell of nobody belongs half to each player; that of short-term values
+is a sum over the horizons.
 
 Wu 2019 (arXiv:1902.10565), section 4.1 and appendix B, except for the margin, see `MarginHead`.
 """
