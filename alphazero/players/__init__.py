@@ -1,1 +1,1 @@
-"""The players: random, search, solver, checkpoint, GTP and UCI; created from a player spec."""
+"""The players: random, search, solver, checkpoint, other programs; created from a player spec."""

@@ -1,1 +1,1 @@
-"""Played games as files: SGF and JSON lines."""
+"""Played games as files: SGF, PGN and JSON lines."""
