@@ -2,7 +2,7 @@
 
 No hand returns to a state: a sum only grows, and an ace that stops being usable stays so. So one
 pass backwards, from hard 21 down to 12 and then from soft 21 down to 12, gives every value, as
-Sutton and Barto's equations 4.3 and 4.10 do after many sweeps (*Reinforcement Learning*, 2nd
+Sutton and Barto's equations 4.5 and 4.10 do after many sweeps (*Reinforcement Learning*, 2nd
 edition, 2018). One pass forwards gives the frequencies.
 
 Tables as in `blackjack.py`; action values have an axis [A = 2] before those of the states.

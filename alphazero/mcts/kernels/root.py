@@ -77,8 +77,8 @@ class RootStatistics(NamedTuple):
     policy_targets: Float64Array
     """[n, L] `move_policies`, or the improved policy of Gumbel search"""
     values: Float64Array
-    """[n] mean over all evaluations in the tree; for Gumbel search, the mean of the action values
-    under the improved policy; exact for solved roots, and within the proven bounds of others"""
+    """[n] `node_value` of the root; for Gumbel search, the mean of the action values under the
+    improved policy; exact for solved roots, and within the proven bounds of others"""
 
 
 def empty_statistics(count: int, most_legal: int) -> RootStatistics:
