@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 HANG = 900
@@ -34,8 +34,11 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def together(arguments: list[str], place: Path) -> list[str]:
-    """Run two processes as torchrun does; return the output of each."""
+def together(arguments: list[str], place: Path, codes: Sequence[int] = (0, 0)) -> list[str]:
+    """Run two processes as torchrun does, which end with `codes`.
+
+    Return the output of each, with its errors unless its code is 0.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -57,6 +60,7 @@ def together(arguments: list[str], place: Path) -> list[str]:
     finally:
         for process in processes:
             process.kill()
-    assert [process.returncode for process in processes] == [0, 0], outputs
+    assert [process.returncode for process in processes] == [*codes], outputs
     assert not [errors for _, errors in outputs if "terminate called" in errors], outputs
-    return [out for out, _ in outputs]
+    ended = zip(codes, outputs, strict=True)
+    return [out + errors if code else out for code, (out, errors) in ended]

@@ -35,6 +35,20 @@ BARRIER_TIMEOUT: Final = timedelta(days=7)
 _STEP, _STOP = 1, 0
 
 
+@contextlib.contextmanager
+def _ending_together() -> Iterator[None]:
+    """Raise RunError when another process has ended, so that this one ends with one line."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "gloo" not in str(error):  # it names its own sources
+            raise
+        raise RunError(
+            "another process of torchrun has ended, so the run stops; the last saved iteration is "
+            "whole, resume it afterwards"
+        ) from error
+
+
 class Group:
     """The processes of a `torchrun`."""
 
@@ -91,6 +105,7 @@ class Group:
         for tensor, mean in zip(tensors, means, strict=True):
             tensor.copy_(mean.view(tensor.shape))
 
+    @_ending_together()
     def follow(self, folder: Path) -> None:
         """Follower: do the learner's steps in the run in `folder`, until the leader ends."""
         distributed.barrier()  # the leader has published
@@ -110,16 +125,11 @@ class Group:
 
     @contextlib.contextmanager
     def leading(self) -> Iterator[None]:
-        """Leader: end the followers after this block, also where it fails."""
-        try:
+        """Leader: end the followers after this block; where it fails, they lose the connection."""
+        with _ending_together():
             yield
-        except BaseException:
-            if self._following:
-                with contextlib.suppress(RuntimeError):  # the followers raised the same error
-                    self.shutdown()
-            raise
-        self.shutdown()
-        distributed.barrier()  # gloo aborts a process that is left behind in its last call
+            self.shutdown()
+            distributed.barrier()  # gloo aborts a process that is left behind in its last call
 
     def _announce(self, order: int) -> None:
         if not self._following:

@@ -96,6 +96,32 @@ def test_a_run_of_two_processes_goes_to_its_end_and_on(tmp_path):
     assert not torn_files(run)
 
 
+INTERRUPTED = """\
+import os, sys
+from alphazero.cli.main import main
+from alphazero.training.learning.data_parallel import Group
+
+def stop(*_):
+    raise KeyboardInterrupt
+
+if os.environ["RANK"] == sys.argv[1]:
+    Group.average = stop  # in the middle of a step
+sys.exit(main(["train", "tiny.yaml"]))
+"""
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_when_a_process_ends_in_a_step_the_other_ends_with_one_line(tmp_path, rank: int):
+    (tmp_path / "tiny.yaml").write_text(YAML)
+    (tmp_path / "interrupted.py").write_text(INTERRUPTED)
+    codes = [130, 2] if rank == 0 else [2, 130]
+    outputs = together(["interrupted.py", str(rank)], tmp_path, codes)
+    assert "stopped; go on with" in outputs[rank]
+    assert "Traceback" not in "".join(outputs)
+    line = "error: another process of torchrun has ended, "
+    assert outputs[1 - rank].splitlines()[-1].startswith(line)
+
+
 def test_a_batch_that_cannot_be_cut_evenly_is_refused(monkeypatch):
     monkeypatch.setattr(torch.distributed, "get_rank", lambda: 0)
     monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 3)
