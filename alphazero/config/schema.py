@@ -231,6 +231,11 @@ def _read_distributed(reader: Reader, path: KeyPath, value: Any) -> RayConfig | 
         raise WrongValueError(f"expected keys in {{ray: {{...}}}}, got {describe_value(keys)}")
     settings = reader.read(RayConfig, (*path, "ray"), keys)
     reader.mark_parent(path)
+    gpus = settings.gpus_per_actor
+    if gpus != round(gpus, 4 if gpus < 1 else 0):
+        raise WrongValueError(
+            f"ray.gpus_per_actor: must be whole above 1, and have at most 4 decimals, got {gpus}"
+        )
     return settings
 
 

@@ -271,6 +271,8 @@ LOW_HIGH = "'komi_half_points' needs [low, high], two whole numbers, the lower o
         ("varied_options: {rows: [5, 7]}", "'rows' is no option of this game that its netw"),
         ("distributed: {ray: {actor: 3}}", "ributed.ray'; did you mean 'actors'?"),
         ("distributed: {ray: {actors: 0}}", "ributed.ray.actors: must be at least 1, got 0"),
+        ("distributed: {ray: {gpus_per_actor: 1.5}}", "per_actor: must be whole above 1"),
+        ("distributed: {ray: {gpus_per_actor: 0.33333}}", "have at most 4 decimals, got 0.33333"),
         ("distributed: {ray: 3}", "expected keys in {ray: {...}}, got"),
         ("distributed: {slurm: {}}", "expected null or {ray: {...}}, got"),
         ("distributed: 3", "expected null or {ray: {...}}, got"),

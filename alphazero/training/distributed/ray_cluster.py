@@ -11,6 +11,7 @@ Only texts, numbers and bytes are sent, and both ends verify the bytes (actor.py
 import contextlib
 import hashlib
 import importlib.util
+import inspect
 import logging
 import os
 import re
@@ -23,7 +24,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Final
@@ -32,6 +33,7 @@ from alphazero.config.loader import dump_config
 from alphazero.config.schema import Config, RayConfig
 from alphazero.errors import AlphaZeroError, RunError
 from alphazero.games.game import Game
+from alphazero.games.registry import make_game
 from alphazero.training.distributed import ray_supervisor
 from alphazero.training.distributed.actor import Actor
 from alphazero.training.distributed.actor_pool import RESUME, ActorHandle, ActorPool
@@ -93,7 +95,7 @@ class RayLauncher:
             )
         os.environ.update(_SETTINGS)
         self._text, self._seed = dump_config(config), [config.run.seed, iteration]
-        self._settings = settings
+        self._settings, self._game = settings, config.game.name
         self._closing = threading.Event()
         is_local, address = settings.address == "local", settings.address
         if not is_local:
@@ -128,25 +130,27 @@ class RayLauncher:
     def check(self) -> None:
         """Raise RunError unless the cluster can hold all actors and has this program."""
         ray, settings = self._ray, self._settings
-        _check_capacity(settings, ray.cluster_resources())
+        alive = [node for node in ray.nodes() if node["Alive"]]
+        _check_capacity(settings, [node["Resources"] for node in alive])
         self._await_capacity()
         task = ray.remote(num_cpus=0)(_program)
+        place = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
         try:
-            strategy = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
-            nodes = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
-            programs = ray.get(
-                [
-                    task.options(scheduling_strategy=strategy(node, soft=False)).remote()
-                    for node in nodes
-                ]
-            )
+            tasks = [
+                task.options(scheduling_strategy=place(node["NodeID"], soft=False))
+                for node in alive
+            ]
+            programs = ray.get([task.remote(self._game) for task in tasks])
         except ray.exceptions.RayError as error:
             raise RunError(
-                "the nodes of the cluster cannot import alphazero; install it there, in the "
-                f"environment in which `ray start` runs ({_last_line(error)})"
+                "the nodes of the cluster cannot import alphazero or the game; install both there, "
+                f"in the environment in which `ray start` runs ({_last_line(error)})"
             ) from None
-        if {*programs} != {_program()}:
-            raise RunError("the nodes of the cluster have another version; install this one there")
+        if {*programs} != {_program(self._game)}:
+            raise RunError(
+                "the nodes of the cluster have another version of alphazero or of the game; "
+                "install this one there"
+            )
 
     def _await_capacity(self) -> None:
         """Wait until the actors have room; raise RunError if others keep it.
@@ -156,7 +160,7 @@ class RayLauncher:
         deadline = time.monotonic() + RELEASE_SECONDS
         while True:
             try:
-                _check_capacity(self._settings, self._ray.available_resources(), " free")
+                _check_capacity(self._settings, [self._ray.available_resources()], " now")
                 return
             except RunError:
                 if time.monotonic() > deadline:
@@ -265,19 +269,29 @@ class LocalRay:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _check_capacity(settings: RayConfig, resources: Mapping[str, float], word: str = "") -> None:
-    for name, number in (("CPU", settings.cpus_per_actor), ("GPU", settings.gpus_per_actor)):
-        total, available = settings.actors * number, resources.get(name, 0)
-        if total > available:
-            raise RunError(
-                f"selfplay.distributed.ray: {settings.actors} actors need {total:g} {name}s, and "
-                f"the cluster has {available:g}{word}; start more nodes, or ask for less"
-            )
+def _check_capacity(
+    settings: RayConfig, nodes: Iterable[Mapping[str, float]], now: str = ""
+) -> None:
+    """Raise RunError unless `nodes`, each with its resources, have room for all actors."""
+    cores, gpus = settings.cpus_per_actor, settings.gpus_per_actor
+    needs, room = f"cpus_per_actor={cores}", 0.0
+    if gpus:
+        needs += f" and gpus_per_actor={gpus:g}"
+    for node in nodes:  # an actor is on one node, and a fraction of a GPU on one GPU
+        by_cores, total = node.get("CPU", 0) // cores, node.get("GPU", 0)
+        by_gpus = total * int(1 / gpus) if 0 < gpus < 1 else total // gpus if gpus else by_cores
+        room += min(by_cores, by_gpus)
+    if room < settings.actors:
+        raise RunError(
+            f"selfplay.distributed.ray: with {needs} the cluster has room for {room:g} of "
+            f"{settings.actors} actors{now}; start more nodes, or ask for less"
+        )
 
 
-def _program() -> str:
-    """Return the hash of the package's sources, and of the versions of Python, numba and numpy."""
+def _program(game: str) -> str:
+    """Return a hash of all sources, of the file that has the game's class, and of versions."""
     package, digest = Path(__file__).parents[2], hashlib.sha256(VERSIONS)
+    digest.update(Path(inspect.getfile(type(make_game(game)))).read_bytes())  # it may be a plug-in
     for path in sorted(package.rglob("*.py")):
         digest.update(path.relative_to(package).as_posix().encode() + b"\0")
         digest.update(path.read_bytes() + b"\0")

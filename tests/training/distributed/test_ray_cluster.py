@@ -1,6 +1,7 @@
 """Runs on real Ray: what an actor's death costs, what the driver's leaves, who is let in."""
 
 import contextlib
+import importlib
 import importlib.util
 import os
 import re
@@ -209,12 +210,41 @@ def test_rays_folder_is_private_and_ray_ends_with_its_supervisor(tmp_path):
     shutil.rmtree(place)  # nobody was left to do it
 
 
-def test_a_cluster_with_too_few_cores_is_refused(tmp_path):
-    settings = tiny_config(tmp_path, "selfplay.distributed={ray: {actors: 9}}").selfplay.distributed
-    assert settings is not None
-    ray_cluster._check_capacity(settings, {"CPU": 9.0})
-    with pytest.raises(RunError, match=r"9 actors need 9 CPUs, and the cluster has 8;"):
-        ray_cluster._check_capacity(settings, {"CPU": 8.0})
+@pytest.mark.parametrize(
+    ("keys", "nodes", "room"),
+    [
+        ("actors: 9", [{"CPU": 9.0}], 9),
+        ("actors: 9", [{"CPU": 8.0}], 8),
+        ("actors: 1, cpus_per_actor: 2", [{"CPU": 1.0}, {"CPU": 1.0}], 0),
+        ("actors: 3, cpus_per_actor: 2", [{"CPU": 5.0}, {"CPU": 2.0}, {}], 3),
+        ("actors: 1, gpus_per_actor: 2", [{"CPU": 9.0, "GPU": 1.0}, {"CPU": 9.0, "GPU": 1.0}], 0),
+        ("actors: 3, gpus_per_actor: 0.6", [{"CPU": 9.0, "GPU": 2.0}], 2),
+        ("actors: 20, gpus_per_actor: 0.1", [{"CPU": 30.0, "GPU": 2.0}], 20),
+        ("actors: 3, gpus_per_actor: 2", [{"CPU": 30.0, "GPU": 5.0}, {"CPU": 30.0, "GPU": 1.0}], 2),
+    ],
+)
+def test_a_cluster_without_room_for_the_actors_is_refused(
+    tmp_path, keys: str, nodes: list[dict[str, float]], room: int
+):
+    settings = tiny_config(tmp_path, f"selfplay.distributed={{ray: {{{keys}}}}}")
+    ray = settings.selfplay.distributed
+    assert ray is not None
+    if room >= ray.actors:
+        ray_cluster._check_capacity(ray, nodes)
+        return
+    with pytest.raises(RunError, match=rf"the cluster has room for {room} of {ray.actors} actors;"):
+        ray_cluster._check_capacity(ray, nodes)
+
+
+def test_a_node_with_other_rules_of_a_plug_in_game_has_another_program(tmp_path, monkeypatch):
+    file = tmp_path / "rules_of_a_plug_in.py"
+    file.write_text("class Rules: pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    rules = importlib.import_module(file.stem).Rules
+    monkeypatch.setattr(ray_cluster, "make_game", lambda _: rules())
+    before = ray_cluster._program("a game")
+    file.write_text("class Rules: size = 5\n")
+    assert ray_cluster._program("a game") != before
 
 
 # --- clusters that are joined ---------------------------------------------------------------------
