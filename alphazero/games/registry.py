@@ -19,7 +19,7 @@ from dataclasses import fields
 from importlib.metadata import EntryPoint, entry_points
 from inspect import get_annotations
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from numba.core.dispatcher import Dispatcher
 
@@ -199,6 +199,7 @@ def make_game(name: str, **options: int | float | bool | str) -> Game:
 
 def compile_rules(game: Game) -> None:
     """Compile a game's rules; raise GameError with the place and reason if that fails."""
+    rule: Any = None
     try:
         for name, rule in zip(RuleFunctions._fields, game.rule_functions, strict=False):
             if hasattr(rule, "signature"):
@@ -207,15 +208,22 @@ def compile_rules(game: Game) -> None:
                 rule.compile(getattr(Signature, name))
     except Exception as error:
         what = f"the rules of {name_of(game)} cannot be compiled"
-        raise GameError(f"{what}: {_explain(type(game), error)}") from error
+        raise GameError(f"{what}: {_explain(type(game), error, rule)}") from error
 
 
-def _explain(kind: type[Game], error: Exception) -> str:
-    """Return the line of the file of a game's class that raised an error, and the reason."""
+def _explain(kind: type[Game], error: Exception, rule: object = None) -> str:
+    """Return the line of the file of a game's class that raised an error, and the reason.
+
+    An error that names no line is at the first one of `rule`.
+    """
     from alphazero.utils.plug_ins import place_of, reason_of
 
     file = getattr(sys.modules.get(kind.__module__), "__file__", None) or kind.__module__
-    return f"{place_of(error, lambda path: path == Path(file), file)}: {reason_of(error)}"
+    place = place_of(error, lambda path: path == Path(file), file)
+    code = getattr(getattr(rule, "py_func", rule), "__code__", None)
+    if code and place == code.co_filename:
+        place += f":{code.co_firstlineno}"
+    return f"{place}: {reason_of(error)}"
 
 
 def read_game(text: str) -> Game:

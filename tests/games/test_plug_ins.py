@@ -80,6 +80,8 @@ SLIPS = {
     ),
     "an answer": ("state[0] = 1", "state[0] = 1\n    return state", 16, "must return nothing"),
     "no answer": (RULE[RULE.index("@kernel") :], NO_ANSWER, 13, "the rule must return a number"),
+    "parameters": ("mine(state, action)", "mine(state)", 11, "2 argument types given, but"),
+    "with": ("state[0] = 1", "with open('x') as f: pass", 11, "The 'with (context manager) as"),
     "name in numpy": ("state[0] = 1", "np.ply(1)", 15, "module 'numpy' has no attribute 'ply'"),
 }
 """Slips in a rule: what stands in place of what, and the line and the reason in the message."""
