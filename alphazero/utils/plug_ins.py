@@ -25,6 +25,8 @@ _HINTS: Final = {
     ),
     "No conversion from none to int": "the rule must return a number",
     " to none for ": "the rule must return nothing",
+    "format spec in f-string": "rules can use no format in an f-string",
+    "FORMAT_WITH_SPEC": "rules can use no format in an f-string",
     "reflected list": "a table of rules must be a numpy array",
     "<class 'dict'>": "a table of rules must be a numpy array",
 }

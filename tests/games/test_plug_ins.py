@@ -62,7 +62,7 @@ class Mine(Mnk):
 SLIPS = {
     "bare kernel": ("@shared_kernel", "@kernel", 7, "TypeError: @kernel needs a signature, as in"),
     "no kernel": ("@shared_kernel", "", 14, "mark a helper of rules with @shared_kernel or @inl"),
-    "f-string": ("state[0] = 1", "raise ValueError(f'{action:>3}')", 15, "format spec in f-string"),
+    "f-string": ("state[0] = 1", "raise ValueError(f'{action:>3}')", 15, "no format in an f-stri"),
     "name": ("state[0] = 1", "stat[0] = 1", 15, "name 'stat' is not defined"),
     "name in a helper": ("state[5]", "state[CHIPS]", 9, "name 'CHIPS' is not defined"),
     "attribute": ("state[0] = 1", "state.ply = 1", 15, "Cannot resolve setattr: (array(int64, 1d"),
