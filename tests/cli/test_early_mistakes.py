@@ -82,7 +82,7 @@ MISTAKES = {
     f"plan {'x' * 300}.yaml": "file name too long; choose a shorter name",
     f"play random --from {'x' * 300}.pgn": "file name too long; choose a shorter name",
     "plan x.safetensors": "x.safetensors is a checkpoint, not a YAML file; a run goes on",
-    "train x.yaml --set a.b 3": "--set a.b 3; write keys as section.key=value",
+    "train x.yaml --set a.b 3": "; write keys as section.key=value, such as",
     "grade uct:100": "expected a checkpoint, as PATH or PATH:selection=puct, got the pl",
     "rate": "PLAYER",
     "rate random --checkpoints 0": "expected a whole number from 1 on, got '0'",

@@ -426,16 +426,21 @@ def test_a_small_step_stays_on_one_core():
 
 STEPS_ALONE = """
 import sys
+import torch
 from helpers.runs.learners import make_batch, make_learner
 for optimizer in ("sgd", "adamw", "muon"):
     learner = make_learner(optimizer=optimizer)
     learner.train_step(make_batch())
     learner.restore(learner.state(), learner.step)
-print(not {"torch._dynamo", "sympy"} & set(sys.modules))
+without = {"torch._dynamo", *([] if torch.__version__.startswith("2.6.") else ["sympy"])}
+print(not without & set(sys.modules))
 """
 
 
 def test_no_optimizer_imports_torchs_compiler():
-    """In a process of its own, for in this one another test may have imported it."""
+    """In a process of its own, for in this one another test may have imported it.
+
+    torch 2.6 imports sympy where it draws the first weights.
+    """
     path = os.pathsep.join([str(TESTS), *sys.path])
     assert run_python("-c", STEPS_ALONE, PYTHONPATH=path) == "True\n"
