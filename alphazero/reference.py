@@ -1,6 +1,6 @@
 """AlphaGo Zero in plain Python: the whole method in one file, to be read from top to bottom.
 
-    python -m alphazero.reference    # trains tic-tac-toe to perfect play, in minutes on one core
+    python -m alphazero.reference    # trains tic-tac-toe to perfect play, in minutes on two cores
 
 "The paper" is Silver et al., *Mastering the game of Go without human knowledge*, Nature 550 (2017);
 its sections stand beside the code. Resignation and symmetries in the search are left out. The rest

@@ -40,7 +40,8 @@ def main() -> None:
     if not checkpoints:
         raise RunError(f"{options.run} holds no step-*.safetensors; give the folder of a run")
     curves = read_curves(options.run)
-    evaluations, minutes = curves.get("selfplay/evaluations", {}), training_minutes(curves)
+    evaluations = {0: 0.0, **curves.get("selfplay/evaluations", {})}
+    minutes = {0: 0.0, **training_minutes(curves)}
     spaced = np.linspace(0, len(checkpoints) - 1, options.points + 1)[1:]
     chosen = np.unique(spaced.round().astype(int))  # there may be fewer
     game = load_checkpoint_player(checkpoints[-1]).game
