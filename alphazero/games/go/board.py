@@ -234,18 +234,18 @@ def put_stone(state: State, point: int, colour: int) -> None:
     state[point], state[point + HEAD], state[point + NEXT] = colour, point, point
     state[point + LIBERTIES] = 0
     _flip(state, now, point, colour)
-    sides = (point - down, point - 4, point + 4, point + down)
-    for beside in sides:
+    places = (point - down, point - 4, point + 4, point + down, point)
+    for beside in places[:4]:
         if state[beside] >= EMPTY:
             state[beside] -= 1
             state[point + LIBERTIES] += as_liberty(beside)
         elif state[beside] != WALL:
             state[state[beside + HEAD] + LIBERTIES] -= as_liberty(point)
-    for beside in sides:
+    for beside in places[:4]:
         if state[beside] == colour:
             _join(state, point, beside)
     # The own chain comes last, because captures may give it liberties.
-    for stone in (*sides, point):
+    for stone in places:
         if state[stone] < WALL and (state[stone] != colour or stone == point):  # noqa: SIM102
             if state[state[stone + HEAD] + LIBERTIES] == 0:
                 _remove(state, now, stone)
