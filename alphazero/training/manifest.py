@@ -12,7 +12,14 @@ from alphazero.config.schema import Config
 from alphazero.errors import RunError
 from alphazero.network.checkpoint import BEST
 from alphazero.utils.checked_json import parse_object
-from alphazero.utils.files import path_errors, printable, read_limited, sha256_hex
+from alphazero.utils.files import (
+    exists,
+    is_folder,
+    path_errors,
+    printable,
+    read_limited,
+    sha256_hex,
+)
 
 FORMAT: Final = "alphazero-run"
 FORMAT_VERSION: Final = 3
@@ -67,7 +74,11 @@ def run_folder(config: Config) -> Path:
 def holds_run(folder: Path) -> bool:
     """Whether `folder` holds a run with a published state; RunError if it cannot be read."""
     with path_errors("read", folder):
-        return (folder / MANIFEST).exists()
+        try:
+            (folder / MANIFEST).stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+    return True
 
 
 def check_resumable(folder: Path | str) -> Path:
@@ -75,11 +86,9 @@ def check_resumable(folder: Path | str) -> Path:
     if not isinstance(folder, str | os.PathLike):
         raise RunError(f"expected the folder of a run, got {type(folder).__name__}")
     folder = Path(folder)
-    with path_errors("read", folder):
-        is_file = folder.is_file()
-    if is_file:
-        raise RunError(f"{printable(folder)} is a file; expected the folder of a run")
     if not holds_run(folder):
+        if exists(folder) and not is_folder(folder):
+            raise RunError(f"{printable(folder)} is a file; expected the folder of a run")
         raise RunError(
             f"{printable(folder)} holds no run: "
             f"{printable(folder / MANIFEST)} is missing; start one with `alphazero train CONFIG`"

@@ -27,6 +27,7 @@ _HINTS: Final = {
     " to none for ": "the rule must return nothing",
     "format spec in f-string": "rules can use no format in an f-string",
     "FORMAT_WITH_SPEC": "rules can use no format in an f-string",
+    "NRT required": "what is marked @inline_kernel must make no lists and no arrays",
     "reflected list": "a table of rules must be a numpy array",
     "<class 'dict'>": "a table of rules must be a numpy array",
 }
