@@ -214,7 +214,7 @@ def test_a_slip_in_a_rule_is_reported_by_check_with_file_and_line(slip: str, tmp
 @pytest.mark.parametrize(
     ("command", "source", "line", "reason"),
     [
-        ("check mine", b"x = 1\n'\xff'\n", ":", "SyntaxError: (unicode error) 'utf-8' codec can"),
+        ("check mine", b"x = 1\n'\xff'\n", ":", "SyntaxError: "),
         (
             "info",
             b"from alphazero.games import register\n\nregister('nim')(3)\n",

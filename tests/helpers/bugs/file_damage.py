@@ -7,6 +7,7 @@ noticed, and what else happened.
 A *damaged* file has randomly changed bytes; a *hostile* one also has matching hashes.
 """
 
+import gc
 import importlib
 import io
 import json
@@ -268,6 +269,8 @@ class DamageTrial:
         """Read a file of `held` bytes; return whether the reader refused it."""
         from alphazero.errors import AlphaZeroError
 
+        gc.collect()  # what others have left is not this file's
+        gc.disable()
         tracemalloc.reset_peak()
         before = tracemalloc.get_traced_memory()[0]
         self.awake, noticed = True, False
@@ -282,6 +285,7 @@ class DamageTrial:
             self.odd.append(f"a traceback: {error!r}"[:300])
         finally:
             self.awake = False
+            gc.enable()
         used = tracemalloc.get_traced_memory()[1] - before
         self.excess = max(self.excess, used - 2 * held)
         return noticed
@@ -340,6 +344,7 @@ def try_shards(trial: DamageTrial, count: int, choice: random.Random, place: Pat
     path = place / name
     path.write_bytes(data)
     assert run.load_shard(1)
+    assert len(GameBatch.from_bytes(game, data, "shard").lengths) == 3
     for number in range(count):
         hostile, held = choice.random() < 0.5, unpacked
         if number % 500 == 7:
