@@ -171,7 +171,7 @@ def table(rows: Sequence[Row], columns: Sequence[str]) -> str:
 
 def main() -> None:
     """Train missing runs, compare all, print the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     config_file_arguments(parser)
     text = "overrides, separated by spaces; once for each variant"
     parser.add_argument("--variant", action="append", default=[], metavar="OVERRIDES", help=text)

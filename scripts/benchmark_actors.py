@@ -192,7 +192,7 @@ def compare_sleepers(
 
 def main() -> None:
     """Measure, and print the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("config", metavar="CONFIG", help="the YAML file of a run")
     parser.add_argument("overrides", nargs="*", metavar="section.key=value")
     parser.add_argument("--seconds", type=float, default=60.0, help="of each measurement")

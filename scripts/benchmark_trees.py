@@ -352,7 +352,7 @@ def benchmark_host(
 
 def main() -> None:
     """Run the selected measurement and print it."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     config_file_arguments(parser)
     parser.add_argument("--seconds", type=seconds, default=40, help="approximate duration")
     parser.add_argument("--profile", action="store_true", help="time a simulation, part by part")

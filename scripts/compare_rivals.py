@@ -294,7 +294,7 @@ def table(rounds: Sequence[Mapping[str, Float64Array]]) -> str:
 
 def main() -> None:
     """Measure what is installed and print the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seconds", type=seconds, default=20.0, help="of each measurement")
     parser.add_argument("--repeats", type=positive_number, default=3)
     options = parser.parse_args()

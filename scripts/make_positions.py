@@ -94,7 +94,7 @@ def _random_game(
 
 def main() -> None:
     """Write the file."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("game", metavar="GAME", help="e.g. connect_four or mnk:rows=4,columns=4")
     parser.add_argument("file", type=Path, metavar="FILE")
     parser.add_argument("--each", type=positive_number, default=200, help="positions per stage")

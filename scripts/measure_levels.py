@@ -239,7 +239,7 @@ def measure(path: Path, options: argparse.Namespace) -> None:
 
 def main() -> None:
     """Measure every checkpoint."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("checkpoints", nargs="+", type=Path, metavar="CHECKPOINT")
     parser.add_argument("--games", type=even_number, default=200, help="games of two neighbours")
     parser.add_argument("--probe", type=even_number, default=60, help="games of a first look")

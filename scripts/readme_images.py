@@ -422,7 +422,7 @@ def _share_iterations(figure: "Figure") -> None:
 
 def main() -> None:
     """Draw the selected picture."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parts = parser.add_subparsers(required=True, metavar="PICTURE")
 
     part = parts.add_parser("series", help="a position as seen by networks of a run")

@@ -160,7 +160,7 @@ SHIPPED = Path(__file__).parent.parent / "checkpoints/connect_four.safetensors"
 
 def main() -> None:
     """Play two tournaments, print the table, write the picture."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("checkpoint", nargs="?", type=Path, default=SHIPPED, metavar="CHECKPOINT")
     parser.add_argument("--simulations", type=positive_number, default=1000, help="a move")
     parser.add_argument("--seconds", type=seconds, default=0.05, help="a move")

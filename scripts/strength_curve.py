@@ -25,7 +25,7 @@ from alphazero.utils.tables import markdown_table
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("run", type=Path, metavar="RUN")
     parser.add_argument("positions", nargs="+", type=Path, metavar="POSITIONS")
     parser.add_argument(

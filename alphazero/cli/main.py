@@ -104,7 +104,7 @@ def parser() -> argparse.ArgumentParser:
         text = inspect.getdoc(run) or ""
         subparser = parsers.add_parser(
             name,
-            help=text[0].lower() + text[1:].rstrip("."),
+            help=text[:1].lower() + text[1:].rstrip("."),
             description=text,
             epilog=f"example: alphazero {example}",
         )

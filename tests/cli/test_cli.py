@@ -471,6 +471,11 @@ def output_without(modules: set[str], *words: object) -> str:
     return output.removesuffix("[]\n")
 
 
+def test_python_without_docstrings_runs_commands_too():
+    code = "from alphazero.cli.main import main; main(['info', 'nim'])"
+    assert "nim" in run_python("-OO", "-c", code)
+
+
 def test_little_is_loaded_for_the_version_and_for_a_replay(tmp_path):
     version = output_without({"torch", "numba"}, "--version")
     assert version == f"alphazero {alphazero.__version__}\n"
