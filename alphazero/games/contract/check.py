@@ -16,7 +16,7 @@ from alphazero.games.contract.other_requirements import (
 )
 from alphazero.games.contract.random_games import FULL, SHORT, RandomGames
 from alphazero.games.contract.rule_requirements import RULE_REQUIREMENTS, Requirement
-from alphazero.games.contract.watched_rules import Fault, place_of
+from alphazero.games.contract.watched_rules import Fault, line_of
 from alphazero.games.game import Game
 from alphazero.games.registry import as_game, compile_rules, write_game
 from alphazero.utils.jit import cache_folder, kernel_hash
@@ -79,7 +79,7 @@ def _faults(games: RandomGames, requirement: Requirement) -> list[Fault]:
         fault = raised
     except Exception as error:
         file = getattr(sys.modules.get(type(games.game).__module__), "__file__", None)
-        fault = Fault(f"{type(error).__name__} is raised: {error}, {place_of(error, file)}")
+        fault = Fault(f"{type(error).__name__} is raised: {error}, {line_of(error, file)}")
     else:
         return []
     fault.requirement = fault.requirement or requirement.__name__

@@ -127,11 +127,11 @@ class WatchedRules:
                 with np.errstate(all="ignore"):
                     slow = _call(self._python[name], [_watched(argument) for argument in inputs])
             except IndexError as error:
-                reason = f"uses an index outside its array: {error}, {place_of(error)}"
+                reason = f"uses an index outside its array: {error}, {line_of(error)}"
                 raise _outside(name, inputs, reason) from error
             except KeyboardInterrupt as error:  # the loop may never end
                 file = self._python[name].__code__.co_filename
-                raise KeyboardInterrupt(f"`{name}` ran, {place_of(error, file)}") from error
+                raise KeyboardInterrupt(f"`{name}` ran, {line_of(error, file)}") from error
             except Exception as error:  # numba supports what Python does not
                 self._runs_left[name] = 0
                 self.notes.append(
@@ -193,7 +193,7 @@ def _difference(one: Array, other: Array) -> tuple[int, ...]:
     return tuple(places[0].tolist()) if len(places) else ()
 
 
-def place_of(error: BaseException, file: str | None = None) -> str:
+def line_of(error: BaseException, file: str | None = None) -> str:
     """Return the line of a game's source that raised an error: the last one of `file`, if any."""
     frames = [
         frame

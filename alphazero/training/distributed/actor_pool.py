@@ -144,7 +144,6 @@ class ActorPool:
         """Reference to the positions that calibrate the best network; empty: it is not in int8."""
         self._resign_below, self._simulations_fraction = NEVER_RESIGN, 1.0
         self._gate_jobs: deque[_ActorCall] = deque()
-        self.deaths = 0
         self._slots = [_ActorSlot(number, launcher.launch(number, 0)) for number in range(actors)]
         self._dispatcher = threading.Thread(target=self._dispatch, name="dispatcher", daemon=True)
         self._gates = ThreadPoolExecutor(1, "gate")
@@ -356,7 +355,6 @@ class ActorPool:
 
     def _replace(self, slot: _ActorSlot, reason: str) -> None:
         """Replace a dead actor; its games are lost. RunError at the third death in a row."""
-        self.deaths += 1
         slot.deaths += 1
         slot.incarnation += 1
         if slot.deaths == MAX_CONSECUTIVE_DEATHS:
