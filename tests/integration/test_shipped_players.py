@@ -54,7 +54,9 @@ def test_a_shipped_configuration_trains_a_few_steps(path: Path, tmp_path):
     assert manifest["step"] >= 1
 
 
-@pytest.mark.parametrize(("stem", "blocks"), [("breakthrough_8x8", 1), ("go_9x9", 2)])
+@pytest.mark.parametrize(
+    ("stem", "blocks"), [("breakthrough_8x8", 1), ("go_9x9", 2), ("hex_11x11", 1)]
+)
 def test_the_overrides_in_the_head_of_a_configuration_can_be_given(stem: str, blocks: int):
     path = ROOT / f"configs/{stem}.yaml"
     text = path.read_text(encoding="utf-8")
