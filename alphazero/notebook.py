@@ -45,7 +45,7 @@ class Position:
         """
         position = copy.copy(self)
         position.search_result = None
-        for name in names:
+        for name in self.game.split_moves(names):
             position._make(name)
         return position
 

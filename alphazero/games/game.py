@@ -461,7 +461,9 @@ class Game(ABC):
         """
         if not isinstance(line, str):
             if not (isinstance(line, Sequence) and all(isinstance(move, str) for move in line)):
-                raise GameError(f"expected names of moves, got {line!r:.60}; play takes actions")
+                raise GameError(
+                    f"expected names of moves, got {line!r:.60}; Game.play takes actions"
+                )
             return list(line)
         state = self.initial_state()
         first = np.flatnonzero(self.legal_action_mask(state)).tolist()

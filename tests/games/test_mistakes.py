@@ -110,7 +110,9 @@ def test_what_is_no_action_is_not_played(action: Any):
 def test_what_is_no_name_of_a_move_is_refused(moves: Any):
     with pytest.raises(GameError) as error:
         read_game("tic_tac_toe").from_moves(moves)
-    assert str(error.value) == f"expected names of moves, got {moves!r}; play takes actions"
+    assert str(error.value) == f"expected names of moves, got {moves!r}; Game.play takes actions"
+    with pytest.raises(GameError, match=r"expected names of moves, got .*; Game\.play takes"):
+        alphazero.Position("tic_tac_toe").play(moves)
 
 
 # Options
