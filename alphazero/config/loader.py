@@ -62,8 +62,7 @@ def config_from(source: Config | Mapping[str, Any] | Path | str) -> Config:
     if isinstance(source, Path | str):
         return load_config(source)
     if isinstance(source, Mapping):
-        plain = {name: _plain(section) for name, section in source.items()}
-        return _read(Document(plain, {}, []), "config", (), default_name="run")
+        return _read(Document(_plain(source), {}, []), "config", (), default_name="run")
     raise ConfigError(
         f"expected a Config, a dict, or the path of a YAML file, got {type(source).__name__}"
     )
@@ -82,6 +81,11 @@ def _plain(value: Any) -> Any:
 
 def _read(document: Document, source: str, overrides: Sequence[str], default_name: str) -> Config:
     """Apply overrides, build and cross-check; raise one ConfigError for all problems."""
+    overrides = [overrides] if isinstance(overrides, str) else overrides
+    if not (isinstance(overrides, Sequence) and all(isinstance(text, str) for text in overrides)):
+        raise ConfigError(
+            f"expected overrides of keys, as ['budget.minutes=5'], got {overrides!r:.80}"
+        )
     reader = Reader(source, document)
     values: dict[str, dict[str, Any]] = {}
     for name, content in document.value.items():
@@ -95,7 +99,7 @@ def _read(document: Document, source: str, overrides: Sequence[str], default_nam
             reader.report((name,), text)
         else:
             values[name] = dict(content or {})
-    for override in [overrides] if isinstance(overrides, str) else overrides:
+    for override in overrides:
         _apply_override(reader, values, override)
     sections: dict[str, Any] = {"game": _read_game(reader, values.pop("game", {}))}
     for name, content in values.items():

@@ -311,6 +311,8 @@ def test_a_configuration_may_be_a_path_a_dict_or_a_config(tmp_path):
     config = config_from(typed)
     assert (config.run.folder, config.run.seed) == (str(tmp_path), 3)
     assert config.learner.weight_decay == 0.5
+    with pytest.raises(ConfigError, match="config: unknown section '3'"):
+        config_from(nested | {3: {}})
     with pytest.raises(ConfigError, match=r"got \.?inf"):
         config_from(nested | {"run": {"seed": math.inf}})
     with pytest.raises(ConfigError, match="got a value of type object"):
@@ -377,6 +379,12 @@ def test_overrides_replace_what_the_file_says():
 )
 def test_a_wrong_override_is_quoted_as_it_was_typed(override: str, error: str):
     assert errors_of(SMALLEST, override)[0].startswith(f"override {override!r}: {error}")
+
+
+@pytest.mark.parametrize("overrides", [{"run.seed": 3}, {"run": {"seed": 3}}, [3], None, print])
+def test_what_are_no_overrides_is_refused(overrides: Any):
+    with pytest.raises(ConfigError, match=r"overrides of keys, as \['budget.minutes=5'\], got"):
+        load_config("tic_tac_toe", overrides)
 
 
 # --- round trips -------------------------------------------------------------------------------
