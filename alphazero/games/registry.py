@@ -21,10 +21,8 @@ from inspect import get_annotations
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from numba.core.dispatcher import Dispatcher
-
 from alphazero.errors import GameError, did_you_mean
-from alphazero.games.compiled_rules import RuleFunctions, Signature
+from alphazero.games.compiled_rules import Signature
 from alphazero.games.game import Game
 
 Kind = TypeVar("Kind", bound=type[Game])
@@ -201,11 +199,10 @@ def compile_rules(game: Game) -> None:
     """Compile a game's rules; raise GameError with the place and reason if that fails."""
     rule: Any = None
     try:
-        for name, rule in zip(RuleFunctions._fields, game.rule_functions, strict=False):
-            if hasattr(rule, "signature"):
-                rule.compile()
-            elif isinstance(rule, Dispatcher):  # of numba.njit
-                rule.compile(getattr(Signature, name))
+        for name, rule in game.rule_functions._asdict().items():
+            if getattr(rule, "signature", None) != getattr(Signature, name):
+                raise TypeError(f"expected @kernel(Signature.{name})")
+            rule.compile()
     except Exception as error:
         what = f"the rules of {name_of(game)} cannot be compiled"
         raise GameError(f"{what}: {_explain(type(game), error, rule)}") from error

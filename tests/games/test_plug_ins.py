@@ -287,3 +287,14 @@ def test_rules_that_do_not_compile_at_first_use_are_reported_in_one_line(
     assert error.startswith("error: the rules of mine cannot be compiled: ")
     assert f"{tmp_path}/broken_games.py" in error
     assert ask("solve", "nim").code == 0
+
+
+@pytest.mark.parametrize("decorator", ["", "@numba.njit", "@kernel(Signature.legal)"])
+def test_a_rule_without_its_decorator_is_named_before_it_is_used(decorator: str, tmp_path, ask):
+    source = RULE.replace("@kernel(Signature.play)", decorator)
+    install(tmp_path, "broken_games", "mine", f"import numba\n{source}")
+    done = ask("match", "uct:5", "random", "--game", "mine", "--games", "2")
+    assert done.code == 2
+    (error,) = done.err.splitlines()
+    assert error.startswith(f"error: the rules of mine cannot be compiled: {tmp_path}/broken_games")
+    assert error.endswith("TypeError: expected @kernel(Signature.play)")
