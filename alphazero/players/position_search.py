@@ -178,11 +178,12 @@ def search(player: SearchPlayer, state: State, *, simulations: int | None = None
     game.check_state(state)
     if state[OUTCOME] != ONGOING:
         raise GameError("the game is over: there is no move to search")
-    player.reset(slot, state[None])
-    player.begin_moves(slot)
-    if simulations is not None:
-        player.search.begin_search(slot, simulations)
-    while not len((decisions := player.take_decisions()).slots):
-        player.step()
-    end = predict_end(game, state, player)
-    return read_result(player, 0, game, state, end, action=int(decisions.actions[0]))
+    with player.lock:
+        player.reset(slot, state[None])
+        player.begin_moves(slot)
+        if simulations is not None:
+            player.search.begin_search(slot, simulations)
+        while not len((decisions := player.take_decisions()).slots):
+            player.step()
+        end = predict_end(game, state, player)
+        return read_result(player, 0, game, state, end, action=int(decisions.actions[0]))

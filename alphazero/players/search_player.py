@@ -1,5 +1,6 @@
 """A player that uses tree search."""
 
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -60,7 +61,13 @@ class SearchPlayer(Player):
         self.seconds = seconds
         self.level: LevelSettings | None = None
         """Replaces the search's moves by those of a level for people; None: full strength."""
+        self.lock = threading.Lock()
+        """held while one position is searched, by `choose` or `position_search.search`"""
         self._deadlines = np.full(search.slots, np.inf)
+
+    def choose(self, state: State) -> int:
+        with self.lock:
+            return super().choose(state)
 
     @property
     def compiled(self) -> NetworkSearch | None:

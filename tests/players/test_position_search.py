@@ -1,5 +1,6 @@
 """Searches of single positions, for programs and notebooks."""
 
+import multiprocessing.pool
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from helpers.searches import statistics
 
 import alphazero
 from alphazero.errors import AlphaZeroError, GameError, PlayerError
-from alphazero.games import make_game
+from alphazero.games import State, make_game
 from alphazero.players.registry import parse_player
 from alphazero.players.search_player import SearchPlayer
 
@@ -52,6 +53,19 @@ def test_without_a_network_or_an_open_end_there_is_no_value_of_the_network(playe
     proven = alphazero.search(alphazero.load_player(player)[1], game.from_moves("4 1 4 1 4 1"))
     assert proven.proof is not None
     assert proven.network_value is None
+
+
+def test_threads_may_share_a_player(player):
+    game, searcher = alphazero.load_player(player, simulations=40)
+    states = [game.from_moves(line) for line in ("4", "4 4", "1 2", "7 1 3")] * 5
+
+    def look(state: State) -> tuple[int, float, int]:
+        result = alphazero.search(searcher, state)
+        return result.candidates[0].action, result.value, searcher.choose(state)
+
+    expected = [look(state) for state in states]
+    with multiprocessing.pool.ThreadPool(4) as threads:
+        assert threads.map_async(look, states).get(timeout=60) == expected
 
 
 def test_moves_that_were_not_searched_come_last_in_the_order_of_their_priors(player):
