@@ -406,7 +406,7 @@ class Game(ABC):
             raise GameError("the game is over")
         return mask
 
-    def play(self, state: State, *actions: int) -> State:
+    def play(self, state: State, *actions: int | np.integer[Any]) -> State:
         """Return the position after `actions`; raise GameError at the first illegal one."""
         self.check_state(state)
         state, mask = state.copy(), np.zeros(self.num_actions, np.bool_)

@@ -291,11 +291,11 @@ class GomocupSpec(ProgramSpec):
 class Agent(Protocol):
     """A player written in Python."""
 
-    def choose(self, game: "Game", state: "State", /) -> int:
+    def choose(self, game: "Game", state: "State", /) -> int | np.integer[Any]:
         """Return a legal action in an unfinished position `int64 [S]`, which it may change."""
 
 
-AgentFunction = Callable[["Game", "State"], int]
+AgentFunction = Callable[["Game", "State"], int | np.integer[Any]]
 """`Agent.choose` alone."""
 
 

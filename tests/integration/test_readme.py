@@ -23,6 +23,7 @@ from typing import NamedTuple, get_type_hints
 import pytest
 import yaml
 from helpers.paths import CONFIGS, ROOT
+from helpers.processes import run_python
 
 import alphazero
 from alphazero.cli import main as cli
@@ -364,6 +365,13 @@ def test_the_python_examples_run(path: str, clone, temporary_games, monkeypatch)
             assert not alphazero.check_game(registered[1]).faults
         else:
             exec(compile(short, path, "exec"), {})
+
+
+@pytest.mark.slow
+def test_the_python_example_has_the_types_that_the_package_says(tmp_path):
+    (code,) = re.findall(r"```python\n(import.*?)```", READMES[MAIN], re.DOTALL)
+    (tmp_path / "example.py").write_text(code)
+    run_python("-m", "mypy", tmp_path / "example.py", cwd=ROOT)
 
 
 def written(name: str) -> str:
