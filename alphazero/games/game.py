@@ -396,7 +396,7 @@ class Game(ABC):
         """Return the legal actions, `bool [A]`."""
         self.check_state(state)
         mask = np.zeros(self.num_actions, np.bool_)
-        self.rule_functions.legal.call_at_once(state, mask)
+        self.rule_functions.legal.call_at_once(state.copy(), mask)
         return mask
 
     def legal_unless_over(self, state: State) -> Mask:
@@ -429,13 +429,13 @@ class Game(ABC):
     def margin(self, state: State) -> float:
         """Return by how much player 0 won the finished game `state`; 0 without the rule."""
         self.check_state(state)
-        return float(self.rule_functions.margin.call_at_once(state))
+        return float(self.rule_functions.margin.call_at_once(state.copy()))
 
     def observe(self, state: State) -> Planes:
         """Return the observation of the player to move, `float32 [C, H, W]`."""
         self.check_state(state)
         planes = np.zeros(self.observation_shape, np.float32)
-        self.rule_functions.observe.call_at_once(state, planes)
+        self.rule_functions.observe.call_at_once(state.copy(), planes)
         return planes
 
     def from_moves(self, moves: str | Sequence[str]) -> State:

@@ -112,6 +112,18 @@ def test_what_is_no_state_of_the_game_never_reaches_its_rules(game: Game):
                 look(other)  # type: ignore[arg-type]
 
 
+@every_game
+def test_a_state_may_be_read_only_as_of_a_mapped_file(game: Game):
+    state = game.initial_state()
+    locked = state.copy()
+    locked.flags.writeable = False
+    assert np.array_equal(game.legal_action_mask(locked), game.legal_action_mask(state))
+    assert np.array_equal(game.observe(locked), game.observe(state))
+    assert game.margin(locked) == game.margin(state)
+    action = int(game.legal_action_mask(state).argmax())
+    assert np.array_equal(game.play(locked, action), game.play(state, action))
+
+
 # A game registered while the tests run.
 
 
