@@ -12,7 +12,7 @@ import numpy.typing as npt
 from alphazero.errors import AlphaZeroError
 from alphazero.games import ONGOING, Game, State, to_play, value_of
 from alphazero.games.game import seen_by_other
-from alphazero.games.registry import read_game, write_game
+from alphazero.games.registry import as_game, write_game
 
 try:
     import gymnasium
@@ -44,7 +44,7 @@ def pettingzoo_env(game: str | Game, render_mode: str | None = None) -> "AECEnv[
     Raises:
         GameError: for an unknown game.
     """
-    env = GameEnv(read_game(game) if isinstance(game, str) else game, render_mode)
+    env = GameEnv(as_game(game), render_mode)
     legal = wrappers.TerminateIllegalWrapper(env, illegal_reward=-1)
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(legal))
 

@@ -140,6 +140,7 @@ def test_a_copy_plays_on_by_itself():
     [
         (("shogi",), GameError, "unknown game 'shogi'"),
         (("nim:heap=0",), GameError, "heap must be"),
+        ((None,), GameError, "expected a game, or its name such as 'hex', got None"),
         (("nim", "rgb_array"), AlphaZeroError, "render_mode must be None or one of ansi, human"),
     ],
 )
