@@ -151,7 +151,7 @@ def parse_checkpoint(text: str) -> CheckpointSpec:
     for name in ("level", "seconds", "simulations"):
         if getattr(spec, name) is not None:
             raise PlayerError(
-                f"{printable(text[:80])!r}: leave out {name}; --simulations sets it, "
+                f"{printable(text[:80])!r}: leave out {name}; --simulations sets a budget, "
                 "or simulations=N in Python"
             )
     return spec

@@ -182,7 +182,8 @@ def test_grade_searches_with_the_options_that_are_given(four, tmp_path, capsys, 
     assert out.startswith("solved.txt, 50 simulations: 1 of 1 positions")
     for words, message in (
         ([spec, "--save", tmp_path / "copy.safetensors"], "without transpositions, mcts_solver"),
-        ([f"{player}:simulations=3"], "leave out simulations; --simulations sets it"),
+        ([f"{player}:simulations=3"], "leave out simulations; --simulations sets a budget"),
+        ([f"{player}:level=3"], "leave out level; --simulations sets a budget, or simulations=N"),
         ([f"{player}:selection=best"], "selection: must be one of puct"),
     ):
         assert message in only_line("grade", *words)
