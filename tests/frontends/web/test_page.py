@@ -582,6 +582,23 @@ def contrast_of(*colours: Sequence[int]) -> float:
     return (max(lights) + 0.05) / (min(lights) + 0.05)
 
 
+def test_moves_of_pieces_are_counted_as_in_pgn_also_in_the_review(visit):
+    page = visit("breakthrough:rows=5,columns=5")
+    numbers = "all => all.map(one => getComputedStyle(one, '::before').content)"
+    paste(page, "5/P4/2p2/2P1p/5 w")  # either side could win at once
+    paste(page, "c2b3 c3d2 a4a5")
+    page.get_by_role("button", name="Review the game").click()
+    expect(page.locator("#review-button")).to_have_text("Reviewed")
+    mistakes = page.locator(".mistakes button")
+    assert mistakes.all_inner_texts() == ["1. White c2b3??", "1. Black c3d2??"]
+    assert page.locator("#moves li").evaluate_all(numbers) == ['"1."', "none", '"2."']
+    paste(page, "5/P4/2p2/2P1p/5 b")
+    paste(page, "c3d2 c2b3 e2e1")
+    ply(page, 3)
+    expect(page.get_by_role("button", name="2. Black e2e1")).to_have_count(1)
+    assert page.locator("#moves li").evaluate_all(numbers) == ['"1..."', '"2."', "none"]
+
+
 def test_a_game_is_reviewed_and_a_mistake_is_played_again(visit):
     page = visit("tic_tac_toe", PERSON, PERSON)
     paste(page, "a1 a2 b1 b3 c1")  # a2 loses, b3 loses at once

@@ -1,7 +1,7 @@
 // The list of moves and the variations at the current position.
 
 import { chance, make, reuseChildren, setAttribute, setText, showButtons } from "../lib/dom.js";
-import { judgedName } from "./review.js";
+import { judgedName, numberOf } from "./review.js";
 
 export class Moves {
   constructor(list, branches, { goTo, branch }) {
@@ -11,16 +11,19 @@ export class Moves {
     this.branch = branch;
   }
 
-  show({ board, moves, ply, side_names: names, children }) {
-    const pairs = board.shapes.length > 0; // of pieces: a number for a move of each side
-    this.list.classList.toggle("pairs", pairs);
+  show(view) {
+    const { moves, ply, side_names: names, children } = view;
     reuseChildren(this.list, moves.length, (index) => this.makeMove(index + 1));
     moves.forEach((move, index) => {
-      const button = this.list.children[index].firstChild;
+      const item = this.list.children[index];
+      const button = item.firstChild;
+      const number = numberOf(view, move.ply);
+      const label = labelOf(move, number, names);
+      setAttribute(item, "data-number", shownNumber(view, move, number));
       setText(button, judgedName(move));
       setAttribute(button, "aria-current", move.ply === ply ? "step" : "false");
-      setAttribute(button, "aria-label", labelOf(move, names, pairs));
-      setAttribute(button, "title", labelOf(move, names, pairs));
+      setAttribute(button, "aria-label", label);
+      setAttribute(button, "title", label);
       button.classList.toggle("branches", move.branches > 1);
       button.classList.toggle("ahead", move.ply > ply);
     });
@@ -56,8 +59,15 @@ export class Moves {
   }
 }
 
-function labelOf({ ply, name, player, value, comment, branches, review }, names, pairs) {
-  const words = [`${pairs ? Math.ceil(ply / 2) : ply}. ${names[player]} ${name}`];
+/** Return the number before a move: of every other one, and as in PGN of Black's if it is the first. */
+function shownNumber({ board }, { ply, player }, number) {
+  const isEven = board.shapes.length > 0 ? player === 1 : ply % 2 === 0;
+  if (!isEven) return `${number}.`;
+  return ply === 1 ? `${number}...` : "";
+}
+
+function labelOf({ name, player, value, comment, branches, review }, number, names) {
+  const words = [`${number}. ${names[player]} ${name}`];
   if (value !== null) words.push(`${names[0]} wins ${chance(value)}`);
   if (branches > 1) words.push(`one of ${branches} variations`);
   if (review?.sign) words.push(review.judgement);

@@ -11,6 +11,11 @@ const COUNTS = [
 
 const chance = (number) => `${Math.round(number)} %`;
 
+/** Return the number of a move after `ply` moves: in games of pieces both sides share one. */
+export const numberOf = ({ board, moves }, ply) => (
+  board.shapes.length > 0 ? Math.ceil((ply + moves[0].player) / 2) : ply
+);
+
 /** Return a move with the sign of its judgement: "b7??". */
 export const judgedName = ({ name, review }) => name + (review?.sign ?? "");
 
@@ -62,7 +67,7 @@ export class ReviewPanel {
     mistakes.forEach((move, index) => {
       const [head, words] = this.mistakes.children[index].children;
       const { ply, player, review: { judgement, before, after, better } } = move;
-      const name = `${ply}. ${this.view.side_names[player]} ${judgedName(move)}`;
+      const name = `${numberOf(this.view, ply)}. ${this.view.side_names[player]} ${judgedName(move)}`;
       setText(head, name);
       setAttribute(head, "aria-label", `Go before ${name}, ${judgement}`);
       const end = better.end ? `, which ${better.end}` : "";
