@@ -34,6 +34,7 @@ def view_of(session: WebSession) -> Json:
     game_tree = session.game_tree
     game, here, end = game_tree.game, game_tree.current, game_tree.line[-1]
     mask = game.legal_action_mask(here.state)
+    source = game_tree.source if game_tree.loaded_players else None  # not a position alone
     legal = [] if game_tree.is_over else np.flatnonzero(mask).tolist()
     return {
         "id": session.id,
@@ -60,7 +61,7 @@ def view_of(session: WebSession) -> Json:
         "points": _points(game, here.state),
         "value": _value(session, here),
         "status": _status(session),
-        "source": game_tree.source.headline() if game_tree.source else None,
+        "source": source.headline() if source else None,
         "has_territory": game.has_owners,
         "end": _end(game, predict_end(game, here.state)),
         "over": game_tree.is_over,

@@ -444,6 +444,7 @@ def test_a_position_and_a_game_in_pgn_are_loaded_and_a_link_names_the_position(s
     with served.begin("nim") as page:
         view = page.do("load", text=fen)
         assert (view["game"], view["start"], view["ply"]) == ("chess", fen, 0)
+        assert view["source"] is None  # no game of White's against Black's
         view = page.do("paste", moves="h5 a4 h4")
         assert [move["player"] for move in view["moves"]] == [1, 0, 1]
         assert [move["ply"] for move in view["moves"]] == [1, 2, 3]
