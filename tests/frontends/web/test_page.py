@@ -488,6 +488,20 @@ def test_a_lost_session_is_restored_where_it_was(visit, served):
     expect(page.locator("#status-text")).to_have_text("X resigned: O wins")
 
 
+def test_a_lost_session_is_restored_too_by_a_page_that_was_reloaded(visit, served):
+    page = visit("tic_tac_toe", PERSON, RANDOM, excused="status of 404")
+    paste(page, "b2 a1 c3 a3")
+    page.get_by_role("button", name="One move back").click()
+    ply(page, 3, 4)
+    session = page.evaluate("sessionStorage.getItem('alphazero-session')")
+    page.goto(visit.address + "static/icon.svg")
+    served.close_session(session)
+    page.goto(visit.address)
+    ply(page, 3, 4)
+    expect(page.locator(".side.second")).to_contain_text("random")
+    assert page.evaluate("sessionStorage.getItem('alphazero-session')") != session
+
+
 def test_in_a_lost_session_a_player_thinks_on(visit, served):
     slow = {"player": "uct", "seconds": 500}
     page = visit("gomoku:rows=8,columns=8", PERSON, slow, excused="status of 404")

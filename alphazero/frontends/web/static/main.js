@@ -15,6 +15,7 @@ import {
 } from "./lib/dom.js";
 
 const SESSION_KEY = "alphazero-session";
+const VIEW_KEY = "alphazero-view";
 const LOST = "Connection lost; reconnecting.";
 
 /** Milliseconds after which a lost session that was refused is opened again. */
@@ -149,7 +150,9 @@ class Page {
   /** Open the game of a lost session in a new one, as soon as the server allows it. */
   async reopen(stream) {
     if (stream !== this.stream) return; // the user has opened another game meanwhile
-    const isOpen = await this.begin(this.view?.game ?? defaultGame(this.setup), this.view);
+    // Of before a reload, if the page has been loaded since.
+    const lost = this.view ?? JSON.parse(recall("sessionStorage", VIEW_KEY));
+    const isOpen = await this.begin(lost?.game ?? defaultGame(this.setup), lost);
     if (!isOpen) setTimeout(() => this.reopen(stream), RETRY);
   }
 
@@ -231,6 +234,7 @@ class Page {
     if (this.view?.id === view.id && view.serial < this.view.serial) return;
     const before = this.view;
     this.view = view;
+    remember("sessionStorage", VIEW_KEY, JSON.stringify(view));
     if (!before || positionOf(before) !== positionOf(view)) this.line = null;
     if (view.message || (before && before.ply !== view.ply)) this.say(view.message);
     setText(byId("spoken"), announcement(before, view));
