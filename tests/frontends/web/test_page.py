@@ -6,6 +6,7 @@ for what the page shows, never for the clock.
 
 import io
 import itertools
+import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -499,6 +500,18 @@ def test_a_lost_session_is_restored_too_by_a_page_that_was_reloaded(visit, serve
     page.goto(visit.address)
     ply(page, 3, 4)
     expect(page.locator(".side.second")).to_contain_text("random")
+    assert page.evaluate("sessionStorage.getItem('alphazero-session')") != session
+
+
+def test_a_lost_game_that_the_server_does_not_know_is_followed_by_one_that_it_does(visit, served):
+    page = visit("tic_tac_toe", PERSON, RANDOM, excused="status of 4")
+    session = page.evaluate("sessionStorage.getItem('alphazero-session')")
+    page.goto(visit.address + "static/icon.svg")
+    lost = json.dumps({"game": "shogi", "moves": []})
+    page.evaluate("lost => sessionStorage.setItem('alphazero-view', lost)", lost)
+    served.close_session(session)
+    page.goto(visit.address)
+    page.locator("#game:not(:empty)").wait_for()
     assert page.evaluate("sessionStorage.getItem('alphazero-session')") != session
 
 

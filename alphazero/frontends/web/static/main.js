@@ -152,7 +152,8 @@ class Page {
     if (stream !== this.stream) return; // the user has opened another game meanwhile
     // Of before a reload, if the page has been loaded since.
     const lost = this.view ?? JSON.parse(recall("sessionStorage", VIEW_KEY));
-    const isOpen = await this.begin(lost?.game ?? defaultGame(this.setup), lost);
+    const isOpen = await this.begin(lost?.game ?? defaultGame(this.setup), lost)
+      || (!this.view && await this.begin(defaultGame(this.setup))); // perhaps its game is gone
     if (!isOpen) setTimeout(() => this.reopen(stream), RETRY);
   }
 
