@@ -380,6 +380,12 @@ def test_a_new_game_is_chosen_with_its_options_and_the_players_stay(visit):
     expect(page.locator("#game")).to_have_text("Hex 4 x 4, swap on")
     cell(page, "a1").click()
     ply(page, 2)
+    # This size is not in the list, but its options are those of the game.
+    page.get_by_role("button", name="New game").click()
+    expect(page.get_by_label("size")).to_have_value("4")
+    page.locator("#new-options").get_by_label("swap").select_option("off")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator("#game")).to_have_text("Hex 4 x 4")
 
 
 def test_a_new_game_begins_without_the_piece_and_the_line_of_the_last_one(visit):

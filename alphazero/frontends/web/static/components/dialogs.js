@@ -34,6 +34,12 @@ function showDialog(dialog) {
   });
 }
 
+/** Return the name of `connect_four:rows=7,columns=8` and its options, a map of texts by name. */
+function parseGame(text) {
+  const [name, options] = text.split(":");
+  return [name, new Map(options?.split(",").map((option) => option.split("=")))];
+}
+
 /** "New game": the game and its options. */
 export class NewGame {
   constructor(setup) {
@@ -54,8 +60,11 @@ export class NewGame {
   }
 
   showOptions() {
-    const { options = [] } = this.setup.games.find(({ name }) => name === this.name.value) ?? {};
-    const fields = options.map(({ name, value, words }) => {
+    const [base, given] = parseGame(this.name.value);
+    const find = (wanted) => this.setup.games.find(({ name }) => name === wanted);
+    const { options = [] } = find(this.name.value) ?? find(base) ?? {};
+    const fields = options.map(({ name, value: usual, words }) => {
+      const value = given.get(name) ?? usual;
       const unit = name.endsWith(HALF_POINTS) ? 2 : 1;
       const attributes = { name, "data-default": value / unit };
       const input = words ? make("select", attributes)
@@ -70,8 +79,7 @@ export class NewGame {
 
   /** The game in the server's syntax: `connect_four:rows=7,columns=8`. */
   get game() {
-    const [name, preset] = this.name.value.split(":");
-    const options = new Map(preset ? preset.split(",").map((option) => option.split("=")) : []);
+    const [name, options] = parseGame(this.name.value);
     for (const { name: option, value, dataset } of this.options.querySelectorAll("[name]")) {
       const unit = option.endsWith(HALF_POINTS) ? 2 : 1;
       if (value !== "" && value !== dataset.default) options.set(option, Math.round(unit * value));
