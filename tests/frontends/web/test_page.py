@@ -124,6 +124,20 @@ def test_a_hint_shows_layers_candidates_and_a_line_on_the_board(visit):
     expect(page.locator("#status")).to_contain_text("Red wins")
 
 
+def test_before_its_first_report_a_search_is_said_to_be_running(visit):
+    page = visit("go:rows=3,columns=3")
+    texts = """async (view) => {
+        const { Candidates } = await import("/static/components/candidates.js");
+        const { Layers } = await import("/static/components/layers.js");
+        const [root, note] = [document.createElement("div"), document.createElement("p")];
+        new Candidates(root, {}).show(view);
+        new Layers(document.querySelector("#layer"), note, null).show(view);
+        return [root.querySelector("#caption").textContent, note.textContent];
+    }"""
+    view = {"search": None, "end": None, "thinking": True, "moves": [], "side_names": ["", ""]}
+    assert page.evaluate(texts, view) == ["Searching.", "Searching."]
+
+
 def test_the_territory_of_a_finished_game_is_shaded_and_its_margin_shown(visit):
     page = visit("go:rows=3,columns=3,komi_half_points=1")
     page.get_by_label("Shown on the board").select_option("territory")

@@ -99,9 +99,10 @@ function makeRow() {
 
 /** Describe a search: what it and the network alone think of the side to move, and its size. */
 function captionFor(view) {
-  const { search, over, side_names: names, to_play: player } = view;
+  const { search, over, thinking, side_names: names, to_play: player } = view;
   if (!search) {
     if (over) return "The game is over.";
+    if (thinking) return "Searching.";
     return "No search here yet. Hint searches once; Analyze searches until you stop it.";
   }
   const speed = search.per_second ? `, ${count(search.per_second)} a second` : "";

@@ -38,6 +38,7 @@ function territoryNote(view) {
   const end = endOf(view);
   const margin = end?.margin ? ` ${end.margin}.` : "";
   if (view.end) return `Who owns each point by the rules.${margin}`;
+  if (!view.search && view.thinking) return "Searching.";
   if (!end?.ownership) return "Only a network with an ownership head can tell.";
   return `Who will own each point, as the network expects; the darker, the surer.${margin}`;
 }
